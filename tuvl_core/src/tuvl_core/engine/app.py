@@ -1,0 +1,304 @@
+"""The process-wide runtime: plans, resources and running runs of one project."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tuvl_core.engine.inputs import authorize, initial_context
+from tuvl_core.engine.lifecycle import execute
+from tuvl_core.events import ProgressSink, QueueSink, StepEvent
+from tuvl_core.identity import Principal
+from tuvl_core.loops import LoopHandle, LoopRegistry
+from tuvl_core.plan import Plan, compile_workflow
+from tuvl_core.runs import Run, RunResult, RunScope
+from tuvl_core.telemetry import log_event, tracing_active
+
+if TYPE_CHECKING:
+    from tuvl_core.effects import EffectHandler
+    from tuvl_core.engine.call import Call
+    from tuvl_core.plugins import Plugins
+    from tuvl_core.project import Project
+    from tuvl_core.settings import Settings
+
+__all__ = ["App", "RunHandle"]
+
+
+class App:
+    """One project, open for running. Use it as an async context manager.
+
+        async with App(load_project(root, plugins=Plugins.load())) as app:
+            result = await app.run("refund_desk", {"ticket": "…"})
+
+    Attributes:
+        project: The loaded project.
+        resources: What kinds opened for the process, by name.
+        loops: Loops that run right now.
+        log: Where the engine logs.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.resources: dict[str, Any] = {}
+        self.loops = LoopRegistry()
+        self.log = logging.getLogger("tuvl.engine")
+        self._plans: dict[str, Plan] = {}
+        self._opened: set[type] = set()
+        self._ready: set[str] = set()
+        self._closers: list[Callable[[], Awaitable[None]]] = []
+        self._handles: set[RunHandle] = set()
+        self._lock: asyncio.Lock | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The project's settings."""
+        return self.project.settings
+
+    @property
+    def plugins(self) -> Plugins:
+        """The loaded plugins."""
+        return self.project.plugins
+
+    async def __aenter__(self) -> App:
+        for _, scope in self.plugins.call("tuvl_app_scope", app=self):
+            if scope is None:
+                continue
+            self.resources.update(await scope.open() or {})
+            self.on_close(scope.close)
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Cancel what still runs, then close every resource, last opened first."""
+        for handle in list(self._handles):
+            handle.cancel("the process is shutting down")
+        if self._handles:
+            await asyncio.gather(*(h.wait() for h in list(self._handles)), return_exceptions=True)
+        while self._closers:
+            closer = self._closers.pop()
+            try:
+                await closer()
+            except Exception:
+                log_event(self.log, logging.WARNING, "app.close_failed", {}, exc_info=True)
+
+    def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Have `close` awaited when the app closes, in reverse order."""
+        self._closers.append(close)
+
+    def plan(self, workflow: str) -> Plan:
+        """The compiled workflow; compiled on first use.
+
+        Raises:
+            UnknownWorkflowError: The project has no such workflow.
+            ProjectError: Structure errors stand in the way.
+        """
+        plan = self._plans.get(workflow)
+        if plan is None:
+            plan = self._plans[workflow] = compile_workflow(self.project, workflow)
+        return plan
+
+    async def run(
+        self,
+        workflow: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal | None = None,
+        sinks: Sequence[ProgressSink] = (),
+        handlers: Sequence[EffectHandler] = (),
+        run_id: str | None = None,
+    ) -> RunResult:
+        """Run a workflow to its end, in the caller's task.
+
+        Args:
+            workflow: Its name.
+            input: The initial context.
+            principal: Who it runs for; None: the local user with all scopes.
+            sinks: Receive its events.
+            handlers: Stand around its effects, before those that plugins bring.
+            run_id: An id to use instead of a new one.
+
+        Returns:
+            How it ended; a failing run is a result too.
+
+        Raises:
+            UnknownWorkflowError: The project has no such workflow.
+            ProjectError: Structure errors stand in the way.
+            InputError: The input does not fit.
+            DeniedError: The principal may not run it.
+            asyncio.CancelledError: The caller was cancelled; the run is then `cancelled`.
+        """
+        run, scopes = await self._begin(workflow, input, principal, sinks, handlers, run_id)
+        return await execute(run, scopes)
+
+    async def start(
+        self,
+        workflow: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal | None = None,
+        sinks: Sequence[ProgressSink] = (),
+        handlers: Sequence[EffectHandler] = (),
+        run_id: str | None = None,
+    ) -> RunHandle:
+        """Start a workflow in a task of its own; arguments and errors as for `run`."""
+        run, scopes = await self._begin(workflow, input, principal, sinks, handlers, run_id)
+        handle = RunHandle(run, scopes)
+        self._handles.add(handle)
+        handle.task.add_done_callback(lambda _: self._handles.discard(handle))
+        return handle
+
+    async def stream(
+        self,
+        workflow: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal | None = None,
+        handlers: Sequence[EffectHandler] = (),
+        queue_size: int = 1000,
+    ) -> AsyncIterator[StepEvent]:
+        """Run a workflow and yield its events; the last one has type `run`.
+
+        Leaving the iteration early cancels the run: it never goes on unseen.
+        """
+        sink = QueueSink(queue_size)
+        handle = await self.start(
+            workflow, input, principal=principal, sinks=(sink,), handlers=handlers
+        )
+        try:
+            async for event in sink:
+                yield event
+        finally:
+            handle.cancel("the reader went away")
+            await handle.wait()
+
+    def open_loop(self, call: Call, metadata: dict[str, Any]) -> LoopHandle:
+        """Register a loop inside a step; kinds reach this through `call.open_loop`."""
+        run = call.run
+        outer = call.parent
+        while outer is not None and outer.loop is None:
+            outer = outer.parent
+        handle = LoopHandle(
+            id=f"{run.id}:{call.key}",
+            run_id=run.id,
+            workflow=run.workflow,
+            step_id=call.step.id,
+            parent=outer.loop.id if outer is not None and outer.loop is not None else None,
+            tenant=run.principal.tenant,
+            max_pause_s=self.settings["agent.pause_max_s"],
+            metadata=metadata,
+        )
+        call.loop = handle
+        scopes = [scope for _, scope in self.plugins.call("tuvl_loop_scope", loop=handle) if scope]
+        handle.attach(
+            registry=self.loops,
+            clocks=call.clocks(),
+            scopes=scopes,
+            on_pause=lambda paused: _mark_paused(run, paused),
+        )
+        return handle
+
+    async def _begin(
+        self,
+        workflow: str,
+        input: Mapping[str, Any] | None,
+        principal: Principal | None,
+        sinks: Sequence[ProgressSink],
+        handlers: Sequence[EffectHandler],
+        run_id: str | None,
+    ) -> tuple[Run, list[RunScope]]:
+        plan = self.plan(workflow)
+        principal = principal or Principal.local()
+        authorize(plan, principal)
+        context = initial_context(plan, input)
+        if workflow not in self._ready:
+            await self._open_resources(plan)
+        run = Run(
+            app=self,
+            id=run_id or str(uuid.uuid4()),
+            plan=plan,
+            principal=principal,
+            context=context,
+            sinks=sinks,
+            handlers=handlers,
+            traced=tracing_active(),
+        )
+        context["_run_id"] = run.id
+        run.resources.update(self.resources)
+        return run, self._contributions(run)
+
+    def _contributions(self, run: Run) -> list[RunScope]:
+        """Let plugins add sinks, handlers and scopes to a run that is about to start."""
+        call = self.plugins.call
+        sinks = [s for _, found in call("tuvl_progress_sinks", run=run) for s in found or ()]
+        handlers = [h for _, found in call("tuvl_effect_handlers", run=run) for h in found or ()]
+        if sinks:
+            run.add_sinks(sinks)
+        if handlers:
+            run.handlers = (*run.handlers, *handlers)
+        return [scope for _, scope in call("tuvl_run_scope", run=run) if scope is not None]
+
+    async def _open_resources(self, plan: Plan) -> None:
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:
+            for step in plan.steps.values():
+                if type(step.kind) not in self._opened:
+                    self._opened.add(type(step.kind))
+                    await step.kind.open_resources(self)
+            self._ready.add(plan.workflow)
+
+
+def _mark_paused(run: Run, paused: bool) -> None:
+    if run.status in ("running", "paused"):
+        run.status = "paused" if paused else "running"
+
+
+class RunHandle:
+    """A run that goes on in a task of its own.
+
+    Attributes:
+        run: Its live state.
+        task: The task; wait for the run with `wait` instead.
+    """
+
+    def __init__(self, run: Run, scopes: Sequence[RunScope]) -> None:
+        self.run = run
+        self._reason: str | None = None
+        self._begun = False
+        self.task = asyncio.get_running_loop().create_task(self._go(scopes))
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.run.id
+
+    def cancel(self, reason: str = "cancelled") -> bool:
+        """Ask the run to stop now; False if it is over already.
+
+        Model calls, tools and spans end; a step that does not clean up in time is left behind.
+        """
+        if self.task.done():
+            return False
+        self._reason = reason
+        # A task cancelled before its first step would end without a word; `_go` cancels itself.
+        return self.task.cancel(reason) if self._begun else True
+
+    async def wait(self) -> RunResult:
+        """Wait for the end; being cancelled while waiting leaves the run alone."""
+        return await asyncio.shield(self.task)
+
+    async def _go(self, scopes: Sequence[RunScope]) -> RunResult:
+        self._begun = True
+        if self._reason is not None:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel(self._reason)
+        try:
+            return await execute(self.run, scopes, detachable=True)
+        except asyncio.CancelledError:
+            return RunResult.of(self.run)

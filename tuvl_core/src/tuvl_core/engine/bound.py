@@ -1,0 +1,150 @@
+"""Time limits that hold even when the other side does not cooperate.
+
+`asyncio.timeout` and `wait_for` wait for the clean-up of what they cancel, so a tool that catches its
+cancellation, or cleans up for ever, outlives them. A `Bound` runs the work as a task of its own and
+waits for a future that either the task or the clock sets; what is left of the work is reported, not
+awaited. It can be suspended: while an agent inside is paused, the clocks around it stand still.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+from tuvl_core.engine.watchdog import WATCHDOG
+from tuvl_core.telemetry import log_event
+
+__all__ = ["Bound", "BoundExpired"]
+
+T = TypeVar("T")
+_log = logging.getLogger("tuvl.engine")
+
+CANCEL_GRACE_S: Final = 1.0
+"""How long a cancelled run waits for the clean-up of what it cancelled before leaving it behind."""
+
+
+class BoundExpired(Exception):
+    """The limit passed before the work was done."""
+
+
+class Bound:
+    """One time limit around one piece of work.
+
+    Args:
+        seconds: The limit; None only makes the work cancellable without waiting for its clean-up.
+        label: Names the work in log lines.
+    """
+
+    __slots__ = ("_deadline", "_done", "_label", "_left", "_loop", "_suspended", "_task", "_timer", "abandoned")
+
+    def __init__(self, seconds: float | None, label: str) -> None:
+        self._left = seconds
+        self._label = label
+        self._loop = asyncio.get_running_loop()
+        self._done: asyncio.Future[bool] = self._loop.create_future()
+        self._timer: asyncio.TimerHandle | None = None
+        self._deadline: float | None = None
+        self._suspended = 0
+        self._task: asyncio.Task[Any] | None = None
+        self.abandoned = False
+
+    @property
+    def deadline(self) -> float | None:
+        """When the limit passes, on the event loop's clock; None while it stands still."""
+        return self._deadline
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work within the limit.
+
+        Raises:
+            BoundExpired: The limit passed. The work has been cancelled and is not waited for.
+        """
+        task = self._task = self._loop.create_task(work)
+        task.add_done_callback(self._finished)
+        self._start()
+        try:
+            expired = await self._done
+        except asyncio.CancelledError:
+            await self._cancelled(task)
+            raise
+        finally:
+            self._stop()
+        if not expired:
+            return task.result()
+        self._abandon(task)
+        raise BoundExpired
+
+    def cancel(self) -> None:
+        """Cancel the work now; `run` then raises what the work makes of it."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def suspend(self) -> None:
+        """Let the clock stand still; calls nest."""
+        self._suspended += 1
+        if self._suspended == 1 and self._deadline is not None:
+            self._left = max(self._deadline - self._loop.time(), 0.0)
+            self._stop()
+
+    def resume(self) -> None:
+        """Let the clock run on with what was left."""
+        self._suspended -= 1
+        if self._suspended == 0 and not self._done.done():
+            self._start()
+
+    def _start(self) -> None:
+        if self._left is None:
+            return
+        self._deadline = self._loop.time() + self._left
+        self._timer = self._loop.call_later(self._left, self._expire)
+        WATCHDOG.watch(self, self._left, self._label)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._deadline = None
+            WATCHDOG.forget(self)
+
+    def _expire(self) -> None:
+        if not self._done.done():
+            self._done.set_result(True)
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        if not self._done.done():
+            self._done.set_result(False)
+
+    async def _cancelled(self, task: asyncio.Task[Any]) -> None:
+        """The caller was cancelled: pass it on, and give the work a moment to clean up."""
+        task.cancel()
+        await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+        if not task.done():
+            self._abandon(task)
+        elif not task.cancelled():
+            task.exception()  # retrieved, so that asyncio does not report it as lost
+
+    def _abandon(self, task: asyncio.Task[Any]) -> None:
+        self.abandoned = True
+        task.cancel()
+        task.add_done_callback(_Leftover(self._label))
+        log_event(_log, logging.WARNING, "step.left_behind", {"step": self._label})
+
+
+class _Leftover:
+    """Reports how abandoned work ended, so that nothing of it is silently lost."""
+
+    __slots__ = ("_label",)
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+
+    def __call__(self, task: asyncio.Task[Any]) -> None:
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            fields = {"step": self._label, "error": type(error).__name__}
+            log_event(_log, logging.WARNING, "step.left_behind_failed", fields)
+

@@ -1,0 +1,155 @@
+"""A run from its first scope to its terminal event."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from tuvl_core.engine.bound import Bound, BoundExpired
+from tuvl_core.engine.walk import walk
+from tuvl_core.errors import CommitFailedError, RunError, RunLimitError, StepError
+from tuvl_core.runs import PHASES, Run, RunFailure, RunResult, RunScope
+from tuvl_core.telemetry import log_event, span
+
+__all__ = ["execute"]
+
+
+async def execute(run: Run, scopes: Sequence[RunScope], *, detachable: bool = False) -> RunResult:
+    """Do a run: open scopes, walk, finish scopes, tell the end.
+
+    Args:
+        run: The run, ready to go.
+        scopes: What lives as long as it does.
+        detachable: Whether the walk is a task of its own, so that cancelling does not wait for a
+            step that never cleans up.
+
+    Raises:
+        asyncio.CancelledError: The caller was cancelled; everything is finished and told by then.
+    """
+    if not run.traced:
+        return await _execute(run, scopes, detachable)
+    attributes = {"tuvl.workflow.name": run.workflow, "tuvl.run.id": run.id}
+    with span("workflow.execute", attributes) as current:
+        result = await _execute(run, scopes, detachable)
+        current.set_attribute("tuvl.run.status", result.status)
+        return result
+
+
+async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> RunResult:
+    opened: list[RunScope] = []
+    cancelled: asyncio.CancelledError | None = None
+    try:
+        for scope in sorted(scopes, key=lambda item: PHASES.index(item.phase)):
+            opened.append(scope)
+            run.resources.update(await scope.open() or {})
+        await _walk_within_limit(run, detachable)
+    except asyncio.CancelledError as error:
+        cancelled = error
+        run.status = "cancelled"
+        run.error = RunFailure(type="cancelled", message=how_far(run), step=run.step_id)
+    except Exception as error:
+        _fail(run, error)
+    try:
+        await _finish(run, opened)
+    finally:
+        # A second cancellation may cut the scopes short; the end is told all the same.
+        result = _conclude(run)
+    if cancelled is not None:
+        raise cancelled
+    return result
+
+
+async def _walk_within_limit(run: Run, detachable: bool) -> None:
+    seconds = run.plan.limits.timeout_s
+    if seconds is None and not detachable:
+        await walk(run)
+        return
+    run.bound = Bound(seconds, f"run {run.id}")
+    try:
+        await run.bound.run(walk(run))
+    except BoundExpired:
+        raise RunLimitError(
+            f"the run did not finish within its timeout_s of {seconds:g} s; {how_far(run)}",
+            limit="timeout_s",
+            step=run.step_id,
+            workflow=run.workflow,
+        ) from None
+
+
+def how_far(run: Run) -> str:
+    """Say how far a run came, for people."""
+    count = len(run.path)
+    steps = "1 step" if count == 1 else f"{count} steps"
+    at = f" and was at {run.step_id!r}" if run.step_id is not None else ""
+    return f"it had left {steps}{at}"
+
+
+def _fail(run: Run, error: Exception) -> None:
+    run.status = "failed"
+    step = error.step if isinstance(error, RunError) else run.step_id
+    if isinstance(error, (RunError, StepError)):
+        kind = getattr(error, "type", None) or type(error).__name__
+        message = run.scrub(str(error))
+    else:
+        kind = type(error).__name__
+        message = run.scrub(f"{kind}: {error}")
+        run.app.log.debug("run %s failed outside its steps", run.id, exc_info=error)
+    run.error = RunFailure(type=kind, message=message, step=step)
+    run.context["_last_error"] = message
+    run.context["_last_error_type"] = kind
+
+
+async def _finish(run: Run, opened: Sequence[RunScope]) -> None:
+    """Commit or roll back, innermost phase first; then close all. A veto fails the run."""
+    for scope in reversed(opened):
+        try:
+            await scope.finish(run.status)
+        except Exception as error:
+            _log_scope(run, scope, "finish")
+            if run.status == "completed":
+                text = f"{type(scope).__name__} could not finish the run: {error}"
+                _fail(run, CommitFailedError(text, workflow=run.workflow))
+    for scope in reversed(opened):
+        try:
+            await scope.close()
+        except Exception:
+            _log_scope(run, scope, "close")
+
+
+def _log_scope(run: Run, scope: RunScope, what: str) -> None:
+    fields = {"run_id": run.id, "scope": type(scope).__name__, "at": what}
+    log_event(run.app.log, logging.WARNING, "run.scope_failed", fields, exc_info=True)
+
+
+def _conclude(run: Run) -> RunResult:
+    result = RunResult.of(run)
+    if run.sinks:
+        run.emit("run", run.step_id, None, None, result.signal, outcome=_outcome(result))
+        for sink in run.sinks:
+            try:
+                sink.close()
+            except Exception:
+                log_event(run.app.log, logging.WARNING, "run.sink_failed", {"run_id": run.id})
+    run.over = True
+    return result
+
+
+def _outcome(result: RunResult) -> dict[str, Any]:
+    """The terminal event's own fields; a result without a wire form does not cost the event."""
+    from tuvl_core.codec import to_wire
+    from tuvl_core.errors import CodecError
+
+    error = result.error.to_dict() if result.error else None
+    try:
+        value = to_wire(result.result, "result")
+    except CodecError as problem:
+        value = None
+        error = error or {"type": "CodecError", "message": str(problem), "step": result.last_step}
+    return {
+        "status": result.status,
+        "result": value,
+        "error": error,
+        "usage": dict(result.usage),
+    }

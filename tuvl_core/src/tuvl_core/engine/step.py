@@ -1,0 +1,173 @@
+"""The one dispatch: every step, on the spine or as a tool, runs through here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tuvl_core.context import Overlay, public_delta
+from tuvl_core.effects import Effect, through_door
+from tuvl_core.engine.bound import Bound, BoundExpired
+from tuvl_core.errors import RunLimitError, StepError, UndefinedNameError
+from tuvl_core.kinds import Dispatch, StepResult
+from tuvl_core.telemetry import span
+
+if TYPE_CHECKING:
+    from tuvl_core.engine.call import Call
+
+__all__ = ["dispatch", "plain_step", "step"]
+
+TOOL_TIMEOUT = "tool_timeout"
+
+
+async def plain_step(call: Call) -> StepResult:
+    """Run a step of a run that nobody traces and no handler stands around."""
+    if call.step.timeout is not None:
+        return await _within_own_limit(call)
+    try:
+        return await call.step.kind.run(call)
+    except StepError as error:
+        return failed(call, error)
+
+
+async def step(call: Call) -> StepResult:
+    """Run a step: span, door and time limit around the kind.
+
+    Returns:
+        What the step did; a `StepError` has become the signal `error`.
+
+    Raises:
+        Exception: Whatever else the kind raises.
+    """
+    run = call.run
+    if not run.traced:
+        return await _through_door(call, None)
+    with span(f"node.{call.step.kind_name}", _attributes(call)) as current:
+        result = await _through_door(call, None)
+        current.set_attribute("tuvl.step.signal", result.signal)
+        return result
+
+
+async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
+    """Run a step as a tool of the step that `call.parent` runs.
+
+    Any exception is a failed call, except a limit of the whole run and cancellation.
+    """
+    assert call.parent is not None
+    call.parent.usage.add(tool_calls=1)
+    try:
+        if not call.run.traced:
+            result = await _tool(call, timeout_s)
+        else:
+            with span(f"node.{call.step.kind_name}", _attributes(call)) as current:
+                result = await _tool(call, timeout_s)
+                current.set_attribute("tuvl.step.signal", result.signal)
+    except RunLimitError:
+        raise
+    except Exception as error:
+        text = call.run.scrub(f"{type(error).__name__}: {error}")
+        return Dispatch(signal="error", error=text, error_type=type(error).__name__)
+    return _answer(call, result)
+
+
+def failed(call: Call, error: StepError) -> StepResult:
+    """Turn a step's failure into the signal `error`."""
+    text = str(error)
+    if isinstance(error, UndefinedNameError):
+        text = f"step {call.step.id!r}: {text}"
+    return StepResult(
+        signal="error",
+        writes=error.writes,
+        error=call.run.scrub(text),
+        error_type=error.type,
+    )
+
+
+async def _tool(call: Call, timeout_s: float | None) -> StepResult:
+    # A composite's inner calls pass the door themselves; its limit therefore stands outside.
+    if call.step.composite and timeout_s is not None:
+        return await _within_tool_limit(call, timeout_s)
+    return await _through_door(call, timeout_s)
+
+
+async def _through_door(call: Call, timeout_s: float | None) -> StepResult:
+    run, step = call.run, call.step
+    if not run.handlers or step.composite:
+        return await _attempt(call, timeout_s)
+    effect = Effect(
+        key=call.key,
+        kind="step" if call.parent is None else "tool",
+        run_id=run.id,
+        workflow=run.plan.workflow,
+        step=step,
+        effects=step.effects,
+        arguments=call.arguments,
+    )
+    result: StepResult = await through_door(run.handlers, effect, _attempt, (call, timeout_s))
+    return result
+
+
+async def _attempt(call: Call, timeout_s: float | None) -> StepResult:
+    if timeout_s is not None:
+        return await _within_tool_limit(call, timeout_s)
+    return await plain_step(call)
+
+
+async def _within_tool_limit(call: Call, seconds: float) -> StepResult:
+    bound = Bound(seconds, f"tool {call.step.id!r}")
+    call.bounds += (bound,)
+    try:
+        return await bound.run(plain_step(call))
+    except BoundExpired:
+        return StepResult(
+            signal="error",
+            error=f"tool {call.step.id!r} did not finish within {seconds:g} s",
+            error_type=TOOL_TIMEOUT,
+            timed_out=True,
+        )
+
+
+async def _within_own_limit(call: Call) -> StepResult:
+    seconds = call.step.timeout
+    assert seconds is not None
+    bound = Bound(seconds, f"step {call.step.id!r}")
+    call.bounds += (bound,)
+    try:
+        return await bound.run(_unlimited(call))
+    except BoundExpired:
+        return StepResult(
+            signal="error",
+            error=f"step {call.step.id!r} did not finish within its timeout of {seconds:g} s",
+            error_type="timeout",
+        )
+
+
+async def _unlimited(call: Call) -> StepResult:
+    try:
+        return await call.step.kind.run(call)
+    except StepError as error:
+        return failed(call, error)
+
+
+def _answer(call: Call, result: StepResult) -> Dispatch:
+    assert call.parent is not None
+    before = Overlay(call.parent.context, call.arguments)
+    delta, deletes = public_delta(before, result.writes, result.deletes)
+    output_key = call.step.output_key
+    return Dispatch(
+        signal=result.signal,
+        delta=delta,
+        deletes=deletes,
+        output=result.writes.get(output_key) if output_key is not None else None,
+        error=result.error,
+        error_type=result.error_type,
+        timed_out=result.timed_out,
+    )
+
+
+def _attributes(call: Call) -> dict[str, Any]:
+    return {
+        "tuvl.workflow.name": call.workflow,
+        "tuvl.node.id": call.step.id,
+        "tuvl.node.kind": call.step.kind_name,
+        "tuvl.run.id": call.run.id,
+    }

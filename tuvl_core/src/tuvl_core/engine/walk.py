@@ -1,0 +1,159 @@
+"""The walk: step, merge, advance, until the run is somewhere it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from tuvl_core.context import Overlay
+from tuvl_core.engine.advance import next_step
+from tuvl_core.engine.call import Call
+from tuvl_core.engine.step import plain_step, step as full_step
+from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, UnroutedSignalError
+from tuvl_core.kinds import UNSET, StepResult
+from tuvl_core.runs import Run, RunFailure
+from tuvl_core.telemetry import log_event
+
+if TYPE_CHECKING:
+    from tuvl_core.plan import PlanStep
+
+__all__ = ["walk"]
+
+
+async def walk(run: Run) -> None:
+    """Take a run from its first step to where it ends; sets its status.
+
+    Raises:
+        RunError: The run fails.
+        asyncio.CancelledError: The run was cancelled, even if a step swallowed that.
+    """
+    plan = run.plan
+    execute = full_step if run.handlers or run.traced else plain_step
+    max_steps = plan.limits.max_steps
+    cancelling = _cancel_probe()
+    step = plan.first
+    taken = 0
+    while step is not None:
+        if run.over or cancelling():
+            raise asyncio.CancelledError
+        if taken >= max_steps:
+            raise _too_many_steps(run, step, max_steps)
+        taken += 1
+        run.step_id = id = step.id
+        run.visits[id] = visit = run.visits.get(id, 0) + 1
+        if run.sinks:
+            run.emit("step", id, visit, step.kind_name, snapshot_json="{}")
+        call = Call(run, step, visit, Overlay(run.context) if step.mutates_context else run.view)
+        began = perf_counter()
+        try:
+            result = await execute(call)
+        except BaseException as error:
+            _keep_what_was_done(call)
+            if isinstance(error, Exception):
+                raise _crash(call, error) from error
+            raise
+        if result.__class__ is not StepResult:
+            raise _crash(call, TypeError(f"run returned {type(result).__name__}, not StepResult"))
+        merge(run, step, result)
+        run.path.append((id, visit, result.signal, perf_counter() - began))
+        if run.sinks:
+            run.emit("step", id, visit, step.kind_name, result.signal)
+        step = _go_on(run, step, result)
+
+
+def merge(run: Run, step: PlanStep, result: StepResult) -> None:
+    """Let a step's result change the run."""
+    writes = result.writes
+    if writes:
+        run.context.update(writes)
+        run.changed(writes)
+    if result.deletes:
+        for key in result.deletes:
+            run.context.pop(key, None)
+        run.changed(result.deletes)
+    if result.error is not None or result.signal == "error":
+        run.context["_last_error"] = result.error or f"step {step.id!r} left by 'error'"
+        run.context["_last_error_type"] = result.error_type or result.signal
+    if result.result is not UNSET:
+        run.result = result.result
+        run.result_status = result.status
+
+
+def _go_on(run: Run, step: PlanStep, result: StepResult) -> PlanStep | None:
+    transition, following = next_step(run.plan, step, result.signal)
+    if following is not None:
+        return following
+    if transition.kind == "complete":
+        run.status = "completed"
+    elif transition.kind == "stop":
+        _stop(run, step, result)
+    else:
+        raise UnroutedSignalError(
+            workflow=run.workflow, step=step.id, signal=result.signal, mapped=tuple(step.routes)
+        )
+    return None
+
+
+def _stop(run: Run, step: PlanStep, result: StepResult) -> None:
+    signal = result.signal
+    run.status = "stopped"
+    run.error = RunFailure(
+        type=result.error_type or signal,
+        message=result.error or f"step {step.id!r} left by {signal!r}, which has no route",
+        step=step.id,
+    )
+    fields = {
+        "workflow": run.workflow,
+        "step_id": step.id,
+        "signal": signal,
+        "hint": f"add `{signal}:` to the step's routes to handle it",
+    }
+    log_event(run.app.log, logging.WARNING, "run.stopped", fields)
+
+
+def _cancel_probe() -> Callable[[], int | bool]:
+    """A function that says whether this task has been asked to stop since the walk began."""
+    task = asyncio.current_task()
+    assert task is not None
+    cancelling = task.cancelling
+    before = cancelling()
+    if before == 0:
+        return cancelling
+    return lambda: cancelling() > before
+
+
+def _keep_what_was_done(call: Call) -> None:
+    """A composite that breaks off keeps what its tools were allowed to write."""
+    if call.step.composite and isinstance(call.context, Overlay):
+        writes, deletes = call.context.changes()
+        merge(call.run, call.step, StepResult(writes=writes, deletes=deletes))
+
+
+def _crash(call: Call, error: Exception) -> RunError:
+    step = call.step
+    if isinstance(error, RunError):
+        error.step = error.step or step.id
+        error.workflow = error.workflow or call.workflow
+        return error
+    call.run.app.log.debug("step %s crashed", step.id, exc_info=error)
+    return StepCrashedError(
+        call.run.scrub(
+            f"step {step.id!r}: kind {step.kind_name} ({step.distribution}) raised "
+            f"{type(error).__name__}: {error}; that is a bug in the kind, not a routable failure"
+        ),
+        step=step.id,
+        workflow=call.workflow,
+    )
+
+
+def _too_many_steps(run: Run, step: PlanStep, max_steps: int) -> RunLimitError:
+    return RunLimitError(
+        f"the run took max_steps of {max_steps} steps and would go on to {step.id!r}; it came "
+        f"through {len(run.visits)} different steps. Raise spec.limits.max_steps or end the cycle",
+        limit="max_steps",
+        step=step.id,
+        workflow=run.workflow,
+    )

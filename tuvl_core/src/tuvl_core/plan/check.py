@@ -1,0 +1,110 @@
+"""Static checks: the kernel's own and whatever kinds and plugins bring, each inside its own guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from tuvl_core.diagnostics import Code, Diagnostic, sort_diagnostics
+from tuvl_core.plan.build import build_plan
+from tuvl_core.plan.model import Plan
+from tuvl_core.tools import check_schema
+
+if TYPE_CHECKING:
+    from tuvl_core.diagnostics import Location
+    from tuvl_core.project import Project
+
+__all__ = ["CODES", "check_project", "check_workflow"]
+
+NO_SPINE: Final = Code(
+    code="TUVL-W001",
+    severity="error",
+    klass="structure",
+    title="a workflow has no step to start at",
+)
+BAD_INPUT_SCHEMA: Final = Code(
+    code="TUVL-W002",
+    severity="error",
+    klass="structure",
+    title="`spec.input` is no JSON Schema",
+)
+CHECK_CRASHED: Final = Code(
+    code="TUVL-P020",
+    severity="warning",
+    klass="flow",
+    title="a plugin's check raised; its own findings are missing",
+)
+CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED)
+
+
+def check_project(project: Project) -> list[Diagnostic]:
+    """Check a whole project: documents, every workflow, and the plugins themselves."""
+    found = [*project.diagnostics, *project.plugins.problems]
+    for definition in project.workflows.values():
+        found.extend(check_workflow(build_plan(project, definition)))
+    return sort_diagnostics(list(dict.fromkeys(found)))
+
+
+def check_workflow(plan: Plan) -> list[Diagnostic]:
+    """Check one workflow's plan. Runs no user code."""
+    found = list(_kernel_checks(plan))
+    for step in plan.steps.values():
+        found += _guarded(
+            partial(step.kind.validate, step, plan),
+            owner=step.distribution,
+            workflow=plan.workflow,
+            step=step.id,
+            where=step.locate(),
+        )
+    for candidate, validator in plan.project.plugins.validators:
+        found += _guarded(
+            partial(validator.check, plan),
+            owner=f"{candidate.dist} {candidate.version or ''}".strip(),
+            workflow=plan.workflow,
+        )
+    return sort_diagnostics(found)
+
+
+def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:
+    definition = plan.definition
+    if not plan.spine and len(plan.steps) == len(definition.spec.steps):
+        yield Diagnostic.of(
+            NO_SPINE,
+            "every step is only some other step's tool, so no step starts the run",
+            location=definition.locate("spec", "steps"),
+            workflow=plan.workflow,
+            hint="declare the step that owns the tools, or route to one of them",
+        )
+    schema = definition.spec.input
+    if schema is not None and (problem := check_schema(schema)):
+        yield Diagnostic.of(
+            BAD_INPUT_SCHEMA,
+            f"the input is no JSON Schema: {problem}",
+            location=definition.locate("spec", "input"),
+            workflow=plan.workflow,
+        )
+
+
+def _guarded(
+    check: Callable[[], Iterable[Diagnostic]],
+    *,
+    owner: str,
+    workflow: str,
+    step: str | None = None,
+    where: Location | None = None,
+) -> list[Diagnostic]:
+    try:
+        return list(check())
+    except Exception as error:
+        return [
+            Diagnostic.of(
+                CHECK_CRASHED,
+                f"a check of {owner} raised {type(error).__name__}: {error}",
+                location=where,
+                workflow=workflow,
+                step=step,
+                plugin=owner,
+                hint="report it to the package's authors; its other findings may be missing",
+            )
+        ]

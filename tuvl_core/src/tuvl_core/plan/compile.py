@@ -1,0 +1,101 @@
+"""From a workflow's name to a plan that can run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tuvl_core.diagnostics import Diagnostic
+from tuvl_core.errors import ProjectError, UnknownWorkflowError
+from tuvl_core.plan.build import build_plan
+from tuvl_core.plan.check import check_workflow
+from tuvl_core.plan.model import Plan, PlanStep
+
+if TYPE_CHECKING:
+    from tuvl_core.project import Definition, Project, WorkflowSpec
+
+__all__ = ["compile_workflow"]
+
+
+def compile_workflow(project: Project, name: str) -> Plan:
+    """Compile a workflow so that it can run.
+
+    Args:
+        project: The loaded project.
+        name: The workflow's name.
+
+    Raises:
+        UnknownWorkflowError: The project has no such workflow.
+        ProjectError: Structure errors stand in the way; flow errors do not.
+    """
+    definition = find_workflow(project, name)
+    found = [*project.diagnostics_for(name)]
+    refuse(name, found)
+    plan = build_plan(project, definition)
+    refuse(name, check_workflow(plan))
+    if plan.first is None:
+        raise ProjectError(f"workflow {name!r} has no step to start at")
+    for step in _children_first(plan):
+        step.prepared = prepare_step(step, plan)
+    if plan.spec.input is not None:
+        import jsonschema_rs
+
+        plan.input_check = jsonschema_rs.validator_for(plan.spec.input)
+    return plan
+
+
+def find_workflow(project: Project, name: str) -> Definition[WorkflowSpec]:
+    """Look a workflow up; a file that cannot be read may be the one that holds it."""
+    definition = project.workflows.get(name)
+    if definition is not None:
+        return definition
+    own = [item for item in project.diagnostics_for(name) if item.severity == "error"]
+    unreadable = own or [
+        item
+        for item in project.diagnostics
+        if item.severity == "error" and item.code.startswith("TUVL-Y")
+    ]
+    if unreadable:
+        raise ProjectError(
+            f"workflow {name!r} was not found, and parts of the project cannot be read", unreadable
+        )
+    raise UnknownWorkflowError(name, tuple(project.workflows))
+
+
+def refuse(name: str, found: Sequence[Diagnostic]) -> None:
+    """Raise if structure errors are among the findings."""
+    errors = [item for item in found if item.severity == "error" and item.klass == "structure"]
+    if errors:
+        count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        raise ProjectError(f"workflow {name!r} cannot run: {count}", errors)
+
+
+def _children_first(plan: Plan) -> list[PlanStep]:
+    """Order steps so that what a step refers to is prepared before it; cycles are broken anywhere."""
+    ordered: dict[str, PlanStep] = {}
+    visiting: set[str] = set()
+
+    def visit(step: PlanStep) -> None:
+        if step.id in ordered or step.id in visiting:
+            return
+        visiting.add(step.id)
+        for child in step.children.values():
+            visit(child)
+        ordered[step.id] = step
+
+    for step in plan.steps.values():
+        visit(step)
+    return list(ordered.values())
+
+
+def prepare_step(step: PlanStep, plan: Plan) -> Any:
+    """Have a kind prepare a step; what it raises by mistake names the kind and its package."""
+    try:
+        return step.kind.prepare(step, plan)
+    except ProjectError:
+        raise
+    except Exception as error:
+        raise ProjectError(
+            f"{step.locate()}: step {step.id!r}: kind {step.kind_name} ({step.distribution}) "
+            f"could not prepare it: {type(error).__name__}: {error}"
+        ) from error

@@ -1,0 +1,353 @@
+"""A run: its state while it goes, and what is left of it afterwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import attrs
+
+from tuvl_core.codec import to_wire
+from tuvl_core.events import RUNNING, EventType, ProgressSink, StepEvent
+from tuvl_core.kinds import UNSET
+from tuvl_core.telemetry import log_event
+from tuvl_core.views import SnapshotCache, public_view, scrub
+
+if TYPE_CHECKING:
+    from tuvl_core.effects import EffectHandler
+    from tuvl_core.identity import Principal
+    from tuvl_core.plan import Plan
+
+__all__ = ["Meter", "PathEntry", "Run", "RunFailure", "RunResult", "RunScope", "RunStatus"]
+
+RunStatus = Literal["running", "paused", "completed", "stopped", "failed", "cancelled"]
+ScopePhase = Literal["outer", "resources", "transaction"]
+PHASES: tuple[ScopePhase, ...] = ("outer", "resources", "transaction")
+
+
+class Meter:
+    """Counts what a step consumes, and adds it to every enclosing meter up to the run's."""
+
+    __slots__ = ("llm_attempts", "llm_calls", "parent", "tokens", "tool_calls")
+
+    def __init__(self, parent: Meter | None = None) -> None:
+        self.tokens = 0
+        self.llm_calls = 0
+        self.llm_attempts = 0
+        self.tool_calls = 0
+        self.parent = parent
+
+    def add(
+        self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0
+    ) -> None:
+        """Add to this meter and to every one around it."""
+        meter: Meter | None = self
+        while meter is not None:
+            meter.tokens += tokens
+            meter.llm_calls += llm_calls
+            meter.llm_attempts += llm_attempts
+            meter.tool_calls += tool_calls
+            meter = meter.parent
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts as JSON-ready data."""
+        return {
+            "tokens": self.tokens,
+            "llm_calls": self.llm_calls,
+            "llm_attempts": self.llm_attempts,
+            "tool_calls": self.tool_calls,
+        }
+
+
+@attrs.frozen
+class PathEntry:
+    """One step that a run has left.
+
+    Attributes:
+        step: The step's id.
+        visit: Which visit to it, from 1.
+        signal: The signal it left by.
+        seconds: How long it took.
+    """
+
+    step: str
+    visit: int
+    signal: str
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as `--json` prints it."""
+        return {
+            "step": self.step,
+            "visit": self.visit,
+            "signal": self.signal,
+            "duration_ms": round(self.seconds * 1000, 3),
+        }
+
+
+@attrs.frozen(kw_only=True)
+class RunFailure:
+    """Why a run did not complete."""
+
+    type: str
+    message: str
+    step: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The failure as `--json` prints it."""
+        return {"type": self.type, "message": self.message, "step": self.step}
+
+
+class RunScope(Protocol):
+    """Something that lives as long as one run: a transaction, a temporary folder, a lease.
+
+    Phases order scopes, never installation order: `outer` opens first and closes last; `transaction`
+    opens last and finishes first, so that whatever it needs is still there when it commits.
+    """
+
+    @property
+    def phase(self) -> ScopePhase: ...
+
+    async def open(self) -> Mapping[str, Any] | None:
+        """Begin; return handles to publish by name as `call.resources`."""
+        ...
+
+    async def finish(self, outcome: RunStatus) -> None:
+        """Commit or roll back. Raising vetoes a completed run: it fails as `commit_failed`."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything, whatever happened."""
+        ...
+
+
+class Run:
+    """The state of one run. Nothing here is shared with another run, and all of it ends with it."""
+
+    __slots__ = (
+        "_broken_sinks",
+        "_seq",
+        "_snapshots",
+        "app",
+        "bound",
+        "context",
+        "error",
+        "handlers",
+        "id",
+        "meter",
+        "over",
+        "path",
+        "plan",
+        "principal",
+        "resources",
+        "result",
+        "result_status",
+        "revealed",
+        "sinks",
+        "started",
+        "status",
+        "step_id",
+        "traced",
+        "view",
+        "visits",
+        "wants_snapshots",
+    )
+
+    def __init__(
+        self,
+        *,
+        app: Any,
+        id: str,
+        plan: Plan,
+        principal: Principal,
+        context: dict[str, Any],
+        sinks: Sequence[ProgressSink] = (),
+        handlers: Sequence[EffectHandler] = (),
+        traced: bool = False,
+    ) -> None:
+        self.app = app
+        self.id = id
+        self.plan = plan
+        self.principal = principal
+        self.context = context
+        self.view: Mapping[str, Any] = MappingProxyType(context)
+        self.sinks: tuple[ProgressSink, ...] = tuple(sinks)
+        self.wants_snapshots = any(sink.wants_snapshots for sink in self.sinks)
+        self.handlers = tuple(handlers)
+        self.traced = traced
+        self.resources: dict[str, Any] = {}
+        self.meter = Meter()
+        self.visits: dict[str, int] = {}
+        self.path: list[tuple[str, int, str, float]] = []
+        self.status: RunStatus = "running"
+        self.step_id: str | None = None
+        self.error: RunFailure | None = None
+        self.result: Any = UNSET
+        self.result_status = 200
+        self.started = time.time()
+        self.bound: Any = None
+        self.over = False
+        self.revealed: set[str] = set()
+        self._seq = 0
+        self._snapshots: SnapshotCache | None = None
+        self._broken_sinks: set[int] = set()
+
+    @property
+    def workflow(self) -> str:
+        """Name of the workflow."""
+        return self.plan.workflow
+
+    @property
+    def reveal(self) -> tuple[str, ...]:
+        """Secure keys that the workflow lets out."""
+        return self.plan.spec.reveal
+
+    def add_sinks(self, sinks: Sequence[ProgressSink]) -> None:
+        """Add subscribers before the run starts."""
+        self.sinks = (*self.sinks, *sinks)
+        self.wants_snapshots = any(sink.wants_snapshots for sink in self.sinks)
+
+    def changed(self, keys: Sequence[str] | Mapping[str, Any]) -> None:
+        """Note that context keys were written, for the cached snapshot."""
+        if self._snapshots is not None and keys:
+            self._snapshots.forget(keys)
+
+    def scrub(self, text: str) -> str:
+        """Take the secrets this run has opened, and whatever looks like one, out of a text."""
+        return scrub(text, self.revealed)
+
+    def public_context(self) -> dict[str, Any]:
+        """The context as anybody may see it: public keys, secrets masked."""
+        return public_view(self.context, self.reveal)
+
+    def final_result(self) -> Any:
+        """What the run is for: the last Response, else the `spec.output` key, else None; masked."""
+        if self.result is not UNSET:
+            value = self.result
+        elif self.plan.spec.output is not None:
+            value = self.context.get(self.plan.spec.output)
+        else:
+            return None
+        shown = public_view({"result": value}, self.reveal)
+        return shown["result"]
+
+    def emit(
+        self,
+        type: EventType,
+        step_id: str | None,
+        visit: int | None,
+        kind: str | None,
+        signal: str | None = RUNNING,
+        *,
+        parent: str | None = None,
+        snapshot_json: str | None = None,
+        outcome: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Send one event to every sink. Call it only when there are sinks."""
+        if self.over:
+            return
+        self._seq += 1
+        if snapshot_json is None:
+            snapshot_json = self.snapshot_json() if self.wants_snapshots else "{}"
+        event = StepEvent(
+            type=type,
+            run_id=self.id,
+            seq=self._seq,
+            time=time.time(),
+            workflow=self.plan.workflow,
+            step_id=step_id,
+            visit=visit,
+            kind=kind,
+            signal=signal,
+            parent=parent,
+            snapshot_json=snapshot_json,
+            outcome=outcome,
+        )
+        for sink in self.sinks:
+            try:
+                sink.emit(event)
+            except Exception:
+                self._sink_failed(sink)
+
+    def snapshot_json(self) -> str:
+        """The masked public context as JSON text, from fragments cached per key."""
+        if self._snapshots is None:
+            self._snapshots = SnapshotCache()
+        return self._snapshots.json(self.context, self.reveal)
+
+    def _sink_failed(self, sink: ProgressSink) -> None:
+        if id(sink) in self._broken_sinks:
+            return
+        self._broken_sinks.add(id(sink))
+        fields = {"run_id": self.id, "sink": type(sink).__name__}
+        log_event(self.app.log, 30, "run.sink_failed", fields, exc_info=True)
+
+
+@attrs.frozen(kw_only=True)
+class RunResult:
+    """What is left of a run.
+
+    Attributes:
+        run_id: The run.
+        workflow: Name of the workflow.
+        status: `completed`, `stopped`, `failed` or `cancelled`.
+        signal: The signal of the last step that was left.
+        last_step: The last step that was entered.
+        path: Every step that was left, in order.
+        result: The last Response, else the `spec.output` key, else None; secrets masked.
+        result_status: The HTTP status that goes with it.
+        context: The public context at the end, secrets masked.
+        error: Why it did not complete.
+        usage: `tokens`, `llm_calls`, `llm_attempts`, `tool_calls`.
+    """
+
+    run_id: str
+    workflow: str
+    status: RunStatus
+    signal: str | None
+    last_step: str | None
+    path: tuple[PathEntry, ...]
+    result: Any
+    result_status: int
+    context: Mapping[str, Any]
+    error: RunFailure | None
+    usage: Mapping[str, int]
+
+    @classmethod
+    def of(cls, run: Run) -> RunResult:
+        """Take the result of a run that is over."""
+        path = tuple(PathEntry(*entry) for entry in run.path)
+        return cls(
+            run_id=run.id,
+            workflow=run.workflow,
+            status=run.status,
+            signal=path[-1].signal if path else None,
+            last_step=run.step_id,
+            path=path,
+            result=run.final_result(),
+            result_status=run.result_status,
+            context=run.public_context(),
+            error=run.error,
+            usage=run.meter.to_dict(),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `tuvl run --json` prints, JSON-ready.
+
+        Raises:
+            CodecError: A value in result or context has no wire form; the message names its key.
+        """
+        return {
+            "run_id": self.run_id,
+            "workflow": self.workflow,
+            "status": self.status,
+            "signal": self.signal,
+            "last_step": self.last_step,
+            "path": [entry.to_dict() for entry in self.path],
+            "result": to_wire(self.result, "result"),
+            "context": to_wire(dict(self.context), "context"),
+            "error": self.error.to_dict() if self.error else None,
+            "usage": dict(self.usage),
+        }
