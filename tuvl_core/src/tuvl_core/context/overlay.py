@@ -1,0 +1,121 @@
+"""A view of a context that a step may change without anyone else noticing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+from tuvl_core.context.cloning import ATOMIC, clone
+from tuvl_core.kinds import UNSET
+
+__all__ = ["Overlay"]
+
+
+class Overlay(MutableMapping[str, Any]):
+    """A mapping over a base: reads are isolated copies, writes and deletions stay here.
+
+    A value that can be changed is cloned when it is first read, and the clone is remembered: what a
+    step does to it, the step sees, and nobody else. Only what is set or deleted by key counts as a
+    change. It is no `dict`, so that nothing reads around it.
+
+    Args:
+        base: The context; another overlay where agents nest. Never changed.
+        arguments: Of a tool call: seen over the base, and no change by themselves.
+    """
+
+    __slots__ = ("_arguments", "_base", "_deleted", "_own", "_written")
+
+    def __init__(self, base: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> None:
+        self._base = base
+        self._arguments = arguments
+        self._own: dict[str, Any] = {}  # clones that were read, and writes
+        self._written: dict[str, None] | None = None  # in the order of writing
+        self._deleted: set[str] | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        own = self._own
+        if key in own:
+            return own[key]
+        value = self._below(key, UNSET)
+        if value is UNSET:
+            raise KeyError(key)
+        if type(value) in ATOMIC:
+            return value
+        own[key] = value = clone(value)
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._own[key] = value
+        if self._written is None:
+            self._written = {}
+        self._written[key] = None
+        if self._deleted:
+            self._deleted.discard(key)
+
+    def __delitem__(self, key: str) -> None:
+        below = self._below(key, UNSET) is not UNSET
+        if not below and key not in self._own:
+            raise KeyError(key)
+        self._own.pop(key, None)
+        if self._written:
+            self._written.pop(key, None)
+        if below:
+            if self._deleted is None:
+                self._deleted = set()
+            self._deleted.add(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._own or self._below(key, UNSET) is not UNSET
+
+    def __iter__(self) -> Iterator[str]:
+        deleted = self._deleted or ()
+        seen = [key for key in self._base if key not in deleted]
+        base = self._base
+        if self._arguments:
+            seen += [key for key in self._arguments if key not in base and key not in deleted]
+        if self._written:
+            arguments = self._arguments or ()
+            seen += [key for key in self._written if key not in base and key not in arguments]
+        return iter(seen)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"<Overlay of {', '.join(map(str, self))}>"  # keys only: values may be private
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Read a key, or give the default; as isolated as any other read."""
+        value = self.peek(key, UNSET)
+        if value is UNSET:
+            return default
+        return value if type(value) in ATOMIC else self[key]
+
+    def peek(self, key: str, default: Any = None) -> Any:
+        """Read a key without cloning; for code that only looks and never changes what it sees."""
+        own = self._own
+        return own[key] if key in own else self._below(key, default)
+
+    def changes(self) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Give what was set and what was deleted by key, each in a stable order."""
+        own = self._own
+        writes = {key: own[key] for key in self._written} if self._written else {}
+        return writes, tuple(sorted(self._deleted, key=str)) if self._deleted else ()
+
+    def apply(self, writes: Mapping[str, Any], deletes: Iterable[str] = ()) -> None:
+        """Take over what another step changed, as writes and deletions of this overlay."""
+        for key in deletes:
+            self.pop(key, None)
+        for key, value in writes.items():
+            self[key] = value
+
+    def _below(self, key: Any, default: Any) -> Any:
+        """The value under the own entries: the arguments', else the base's, if not deleted."""
+        if self._deleted and key in self._deleted:
+            return default
+        if self._arguments is not None and key in self._arguments:
+            return self._arguments[key]
+        base = self._base
+        if type(base) is Overlay:
+            return base.peek(key, default)
+        return base.get(key, default)
