@@ -1,0 +1,154 @@
+"""Time limits, cancellation, and what a run says when it is cut short."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from tuvl_core import QueueSink
+
+
+def flow(steps: str, head: str = "") -> str:
+    """A workflow `w` of the given steps."""
+    return f"kind: Workflow\nmetadata: {{ name: w }}\nspec:\n{head}  steps:\n{steps}"
+
+
+TWO_STEPS = "    - { id: first, kind: t.Set, values: { x: 1 } }\n    - { id: slow, kind: t.Wait%s }\n"
+
+
+@pytest.mark.parametrize("stubborn", ["", ", stubborn: true"])
+async def test_a_steps_own_timeout_is_its_error(open_app, stubborn):
+    app = await open_app(
+        flow(f"    - {{ id: slow, kind: t.Wait, timeout: 0.05{stubborn}, routes: {{ error: END }} }}\n")
+    )
+    began = time.monotonic()
+    result = await app.run("w")
+    assert time.monotonic() - began < 1
+    assert result.status == "completed"
+    assert result.signal == "error"
+
+
+@pytest.mark.parametrize("stubborn", ["", ", stubborn: true"])
+async def test_timeout_s_fails_the_run_and_says_how_far_it_came(open_app, stubborn):
+    app = await open_app(flow(TWO_STEPS % stubborn, "  limits: { timeout_s: 0.05 }\n"))
+    began = time.monotonic()
+    result = await app.run("w")
+    assert time.monotonic() - began < 1
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error.type == "RunLimitError"
+    assert "timeout_s" in result.error.message
+    assert "1 step" in result.error.message
+    assert result.last_step == "slow"
+    assert result.context == {"x": 1}
+
+
+@pytest.mark.parametrize("stubborn", ["", ", stubborn: true"])
+async def test_a_cancelled_handle_ends_and_reports(open_app, stubborn):
+    app = await open_app(flow(TWO_STEPS % stubborn))
+    sink = QueueSink()
+    handle = await app.start("w", sinks=[sink])
+    await asyncio.sleep(0.02)
+    assert handle.cancel()
+    result = await asyncio.wait_for(handle.wait(), 3)
+    assert result.status == "cancelled"
+    assert [p.step for p in result.path] == ["first"]
+    assert result.last_step == "slow"
+    events = [event async for event in sink]
+    assert events[-1].terminal
+    assert sum(event.terminal for event in events) == 1
+    assert events[-1].to_dict()["status"] == "cancelled"
+    assert app.resources["log"][-2:] == ["finish transaction cancelled", "close transaction"]
+
+
+async def test_cancelling_before_the_first_step_still_tells_the_end(open_app):
+    app = await open_app(flow(TWO_STEPS % ""))
+    sink = QueueSink()
+    handle = await app.start("w", sinks=[sink])
+    handle.cancel()
+    result = await handle.wait()
+    assert result.status == "cancelled"
+    assert [event.type async for event in sink][-1] == "run"
+
+
+async def test_cancelling_the_caller_of_run_passes_on(open_app):
+    app = await open_app(flow(TWO_STEPS % ""))
+    sink = QueueSink()
+    task = asyncio.ensure_future(app.run("w", sinks=[sink]))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [event async for event in sink][-1].to_dict()["status"] == "cancelled"
+
+
+async def test_a_swallowed_cancellation_starts_no_further_step(open_app):
+    app = await open_app(
+        flow(
+            "    - { id: slow, kind: t.Wait, seconds: 0.05, stubborn: true }\n"
+            "    - { id: after, kind: t.Set, values: { after: 1 } }\n"
+        )
+    )
+    task = asyncio.ensure_future(app.run("w"))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_tool_limit_holds_and_is_marked_fatal(open_app):
+    app = await open_app(
+        flow(
+            "    - { id: a, kind: t.CallAll, tools: [slow], timeout_s: 0.05 }\n"
+            "    - { id: slow, kind: t.Wait, stubborn: true }\n"
+        )
+    )
+    began = time.monotonic()
+    result = await app.run("w")
+    assert time.monotonic() - began < 1
+    [seen] = result.context["seen"]
+    assert (seen["timed_out"], seen["type"], seen["signal"]) == (True, "tool_timeout", "error")
+
+
+async def test_any_exception_of_a_tool_is_a_failed_call(open_app):
+    app = await open_app(
+        flow(
+            "    - { id: a, kind: t.CallAll, tools: [bad, bug] }\n"
+            "    - { id: bad, kind: t.Fail, type: no_stock }\n"
+            "    - { id: bug, kind: t.Fail, crash: true, text: oops }\n"
+        )
+    )
+    result = await app.run("w")
+    assert result.status == "completed"
+    bad, bug = result.context["seen"]
+    assert (bad["signal"], bad["type"], bad["error"]) == ("error", "no_stock", "it failed")
+    assert (bug["signal"], bug["type"]) == ("error", "ZeroDivisionError")
+    assert "oops" in bug["error"]
+    assert "_last_error" not in result.context
+
+
+async def test_token_budget_of_the_run_counts_inner_calls(open_app):
+    app = await open_app(
+        flow(
+            "    - { id: a, kind: t.CallAll, tools: [x, x2, x3] }\n"
+            "    - { id: x, kind: t.Set }\n    - { id: x2, kind: t.Set }\n    - { id: x3, kind: t.Set }\n",
+            "  limits: { token_budget: 20 }\n",
+        )
+    )
+    result = await app.run("w")
+    assert result.status == "failed"
+    assert result.error is not None
+    assert "token_budget" in result.error.message
+    assert result.usage["tokens"] == 20
+
+
+async def test_a_scope_that_vetoes_fails_a_completed_run(open_app):
+    app = await open_app(flow("    - { id: a, kind: t.Set }\n"))
+    sink = QueueSink()
+    result = await app.run("w", {"veto": True}, sinks=[sink])
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error.type == "commit_failed"
+    assert [event async for event in sink][-1].to_dict()["status"] == "failed"
