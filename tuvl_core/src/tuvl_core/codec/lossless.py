@@ -187,9 +187,9 @@ class _Encoder:
         for base, tag in _COLLECTIONS:
             if isinstance(value, base):
                 return self._collection(value, tag, path)
-        for base in _PLAIN:
-            if isinstance(value, base):
-                return self.encode(base(value), path)
+        for plain in _PLAIN:
+            if isinstance(value, plain):
+                return self.encode(plain(value), path)
         if isinstance(value, Mapping):
             return self._mapping(value, path)
         raise CodecError(
@@ -271,7 +271,7 @@ _SCALARS: Final[tuple[tuple[type, Callable[[Any], dict[str, Any]]], ...]] = (
     (bytes, lambda value: _tagged("bytes", _base64(value))),
     (bytearray, lambda value: _tagged("bytearray", _base64(value))),
 )
-_PLAIN: Final[tuple[Callable[[Any], Any], ...]] = (str, int, float, list)
+_PLAIN: Final[tuple[type[Any], ...]] = (str, int, float, list)
 _COLLECTIONS: Final[tuple[tuple[type, str], ...]] = (
     (tuple, "tuple"),
     (set, "set"),

@@ -265,13 +265,37 @@ _BASES: Final[tuple[tuple[type | tuple[type, ...], _Form], ...]] = (
     (AbstractSet, _set),
 )
 
-_encode: Final[Callable[[Any], str]] = json.JSONEncoder(
-    ensure_ascii=False,
-    check_circular=False,
-    allow_nan=False,
-    separators=(",", ":"),
-    default=lambda value: _wire(value, ""),
-).encode
+
+def _make_encode() -> Callable[[Any], str]:
+    """Give the function that writes JSON text.
+
+    `JSONEncoder.encode` builds its C encoder anew on each call, which costs as much as a small
+    value does; where the C encoder is there, it is built once.
+    """
+
+    def convert(value: Any) -> Any:
+        return _wire(value, "")
+
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return json.JSONEncoder(
+            ensure_ascii=False,
+            check_circular=False,
+            allow_nan=False,
+            separators=(",", ":"),
+            default=convert,
+        ).encode
+    text_of = json.encoder.encode_basestring
+    # markers, default, encoder, indent, separators, sort_keys, skipkeys, allow_nan
+    chunks = make(None, convert, text_of, None, ":", ",", False, False, False)
+
+    def encode(value: Any) -> str:
+        return text_of(value) if type(value) is str else "".join(chunks(value, 0))
+
+    return encode
+
+
+_encode: Final = _make_encode()
 
 
 def _deep_key(value: Any, path: str) -> str:

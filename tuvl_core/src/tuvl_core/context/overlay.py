@@ -23,14 +23,13 @@ class Overlay(MutableMapping[str, Any]):
         arguments: Of a tool call: seen over the base, and no change by themselves.
     """
 
-    __slots__ = ("_arguments", "_base", "_deleted", "_own", "_written")
+    __slots__ = ("_arguments", "_base", "_changes", "_own")
 
     def __init__(self, base: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> None:
         self._base = base
         self._arguments = arguments
         self._own: dict[str, Any] = {}  # clones that were read, and writes
-        self._written: dict[str, None] | None = None  # in the order of writing
-        self._deleted: set[str] | None = None
+        self._changes: dict[str, bool] | None = None  # True: written, False: deleted
 
     def __getitem__(self, key: str) -> Any:
         own = self._own
@@ -46,37 +45,35 @@ class Overlay(MutableMapping[str, Any]):
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._own[key] = value
-        if self._written is None:
-            self._written = {}
-        self._written[key] = None
-        if self._deleted:
-            self._deleted.discard(key)
+        if self._changes is None:
+            self._changes = {}
+        self._changes[key] = True
 
     def __delitem__(self, key: str) -> None:
         below = self._below(key, UNSET) is not UNSET
         if not below and key not in self._own:
             raise KeyError(key)
         self._own.pop(key, None)
-        if self._written:
-            self._written.pop(key, None)
+        if self._changes is None:
+            self._changes = {}
         if below:
-            if self._deleted is None:
-                self._deleted = set()
-            self._deleted.add(key)
+            self._changes[key] = False
+        else:
+            del self._changes[key]
 
     def __contains__(self, key: object) -> bool:
         return key in self._own or self._below(key, UNSET) is not UNSET
 
     def __iter__(self) -> Iterator[str]:
-        deleted = self._deleted or ()
-        seen = [key for key in self._base if key not in deleted]
-        base = self._base
+        keys = dict.fromkeys(self._base)
         if self._arguments:
-            seen += [key for key in self._arguments if key not in base and key not in deleted]
-        if self._written:
-            arguments = self._arguments or ()
-            seen += [key for key in self._written if key not in base and key not in arguments]
-        return iter(seen)
+            keys |= dict.fromkeys(self._arguments)
+        for key, written in (self._changes or {}).items():
+            if written:
+                keys[key] = None
+            else:
+                keys.pop(key, None)
+        return iter(keys)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -97,10 +94,11 @@ class Overlay(MutableMapping[str, Any]):
         return own[key] if key in own else self._below(key, default)
 
     def changes(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Give what was set and what was deleted by key, each in a stable order."""
+        """Give what was set and what was deleted by key, in the order of the first change."""
         own = self._own
-        writes = {key: own[key] for key in self._written} if self._written else {}
-        return writes, tuple(sorted(self._deleted, key=str)) if self._deleted else ()
+        changes = self._changes or {}
+        writes = {key: own[key] for key, written in changes.items() if written}
+        return writes, tuple([key for key, written in changes.items() if not written])
 
     def apply(self, writes: Mapping[str, Any], deletes: Iterable[str] = ()) -> None:
         """Take over what another step changed, as writes and deletions of this overlay."""
@@ -111,7 +109,7 @@ class Overlay(MutableMapping[str, Any]):
 
     def _below(self, key: Any, default: Any) -> Any:
         """The value under the own entries: the arguments', else the base's, if not deleted."""
-        if self._deleted and key in self._deleted:
+        if self._changes and self._changes.get(key) is False:
             return default
         if self._arguments is not None and key in self._arguments:
             return self._arguments[key]

@@ -16,37 +16,55 @@ __all__ = ["scrub"]
 _SHORT: Final = 4
 """Secrets shorter than this are replaced only as whole words: `a` must not empty a message."""
 
-# Every quantifier below is bounded by a class that cannot match what follows it, so that the time
-# is linear in the text.
 _NAMES: Final = (
     r"(?:x[-_])?api[-_ ]?key|access[-_]?key|(?:access|refresh|auth|id)[-_]?token|client[-_]?secret"
     r"|secret|passwd|password|pwd|proxy-authorization|authorization|set-cookie|cookie"
 )
-_SHAPES: Final = (
-    # Credentials in a URL: scheme://user:password@host, the host stays.
-    (r"(?<=://)[^\s/?#@\"'<>]+(?=@)", MASK),
+_PARAMETERS: Final = (
+    r"(?:key|apikey|token|secret|password|passwd|pwd|auth|sig|signature|credential|code)"
+)
+_VALUE: Final = r"(?:b?\"[^\"\n]*\"|b?'[^'\n]*'|[^\s,;&\"'<>)}\]]+)"
+
+# Markers, pattern, replacement. A pattern is tried only where one of its markers is in the text, in
+# small letters: most messages hold none of them.
+_SHAPES: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
+    # Credentials in a URL, scheme://user:password@host: the host stays.
+    (("://",), r"(?<=://)[^\s/?#@\"'<>]+(?=@)", MASK),
     # Query parameters that carry credentials.
     (
-        r"([?&;](?:[a-z0-9]+[-_.])*"
-        r"(?:key|apikey|token|secret|password|passwd|pwd|auth|sig|signature|credential|code)=)[^\s&;#\"'<>]+",
+        ("?", "&"),
+        rf"([?&;](?:[a-z0-9]+[-_.])*{_PARAMETERS}=)[^\s&;#\"'<>]+",
         rf"\1{MASK}",
     ),
     # Schemes of the Authorization header.
-    (r"\b(bearer|basic|token|digest|negotiate) +(?!\*\*\*)[a-z0-9._~+/=:-]{6,}", rf"\1 {MASK}"),
+    (
+        ("bearer", "basic", "token", "digest", "negotiate"),
+        r"\b(bearer|basic|token|digest|negotiate) +[a-z0-9._~+/=:-]{6,}",
+        rf"\1 {MASK}",
+    ),
     # `api_key=…`, `"password": "…"`, `X-Api-Key: …`, `API key provided: …`
     (
+        ("key", "token", "secret", "passw", "pwd", "authorization", "cookie"),
         rf"\b((?:{_NAMES})[\"']?(?: provided| is)? ?(?:=>|[:=]) ?)"
-        r"(?:(bearer|basic|token) )?(?:b?\"[^\"\n]*\"|b?'[^'\n]*'|[^\s,;&\"'<>)}\]]+)",
+        rf"(?:(?:bearer|basic|token) )?{_VALUE}",
         rf"\1{MASK}",
     ),
-    (r"\b(token=)[^\s,;&\"'<>)}\]]+", rf"\1{MASK}"),
+    (("token=",), rf"\b(token=){_VALUE}", rf"\1{MASK}"),
     # Tokens that are known by their looks.
-    (r"\b(?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[a-z0-9*.]{6,}", MASK),
-    (r"\b(?:gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm|pypi)[-_][a-z0-9_-]{8,}", MASK),
-    (r"\b(?:akia|asia)[a-z0-9]{12,}\b", MASK),
-    (r"\baiza[a-z0-9_-]{20,}", MASK),
-    (r"\beyj[a-z0-9_-]{6,}\.[a-z0-9_-]+(?:\.[a-z0-9_-]*)*", MASK),
-    (r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?", MASK),
+    (("sk", "pk", "rk"), r"\b(?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[a-z0-9*.]{6,}", MASK),
+    (
+        ("gh", "glpat", "xox", "hf_", "npm_", "pypi-"),
+        r"\b(?:gh[pousr]|github_pat|glpat|xox[a-z]|hf|npm|pypi)[-_][a-z0-9_-]{8,}",
+        MASK,
+    ),
+    (("akia", "asia"), r"\b(?:akia|asia)[a-z0-9]{12,}\b", MASK),
+    (("aiza",), r"\baiza[a-z0-9_-]{20,}", MASK),
+    (("eyj",), r"\beyj[a-z0-9_-]{6,}\.[a-z0-9_-]+(?:\.[a-z0-9_-]*)*", MASK),
+    (
+        ("private key-----",),
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+        MASK,
+    ),
 )
 
 
@@ -66,8 +84,10 @@ def scrub(text: str, secrets: Iterable[str] = ()) -> str:
             text = text.replace(variant, MASK)
         else:
             text = re.sub(rf"(?<!\w){re.escape(variant)}(?!\w)", MASK, text)
-    for pattern, replacement in _shapes():
-        text = pattern.sub(replacement, text)
+    small = text.lower()
+    for number, (markers, _, replacement) in enumerate(_SHAPES):
+        if any(marker in small for marker in markers):
+            text = _pattern(number).sub(replacement, text)
     return text
 
 
@@ -84,5 +104,5 @@ def _variants(secrets: Iterable[str]) -> list[str]:
 
 
 @functools.cache
-def _shapes() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(shape, re.IGNORECASE), new) for shape, new in _SHAPES)
+def _pattern(number: int) -> re.Pattern[str]:
+    return re.compile(_SHAPES[number][1], re.IGNORECASE)
