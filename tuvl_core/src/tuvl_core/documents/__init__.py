@@ -1,0 +1,23 @@
+"""YAML files as documents: plain data, and where in the file everything stands."""
+
+from __future__ import annotations
+
+from tuvl_core.documents.codes import CODES
+from tuvl_core.documents.document import Document
+from tuvl_core.documents.dotenv import load_dotenv, parse_dotenv, read_dotenv
+from tuvl_core.documents.files import find_files
+from tuvl_core.documents.reader import read_documents, read_text
+from tuvl_core.documents.scalars import ScalarError, plain_value
+
+__all__ = [
+    "CODES",
+    "Document",
+    "ScalarError",
+    "find_files",
+    "load_dotenv",
+    "parse_dotenv",
+    "plain_value",
+    "read_documents",
+    "read_dotenv",
+    "read_text",
+]
