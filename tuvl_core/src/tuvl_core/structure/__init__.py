@@ -1,0 +1,25 @@
+"""From plain data to attrs classes: strict, with every problem located and explained."""
+
+from __future__ import annotations
+
+from tuvl_core.structure.codes import CODES
+from tuvl_core.structure.environment import Environment, SecretResolver
+from tuvl_core.structure.fields import Key, Meaning, field, keys_of
+from tuvl_core.structure.levels import Level, level_of, suggest
+from tuvl_core.structure.problems import shown_path
+from tuvl_core.structure.read import structure
+
+__all__ = [
+    "CODES",
+    "Environment",
+    "Key",
+    "Level",
+    "Meaning",
+    "SecretResolver",
+    "field",
+    "keys_of",
+    "level_of",
+    "shown_path",
+    "structure",
+    "suggest",
+]

@@ -1,0 +1,134 @@
+"""`field(…)`: what a key of a document means beyond its type."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+
+__all__ = ["Key", "Meaning", "field", "keys_of"]
+
+_METADATA: Final = "tuvl"
+
+
+@attrs.frozen(kw_only=True)
+class Meaning:
+    """What `field(…)` was told about a key."""
+
+    name: str | None = None
+    prose: bool = False
+    reveals: bool = False
+    source_text: bool = False
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[Any, ...] = ()
+    lookalikes: tuple[str, ...] = ()
+    doc: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Key:
+    """One key of a document, as an attrs field declares it.
+
+    Attributes:
+        name: The key in YAML.
+        attribute: The attribute it fills.
+        argument: The argument of the class that takes it.
+        type: The attribute's type.
+        default: The default, a `attrs.Factory`, or `attrs.NOTHING` where the key must be given.
+        meaning: What `field(…)` was told.
+    """
+
+    name: str
+    attribute: str
+    argument: str
+    type: Any
+    default: Any
+    meaning: Meaning
+
+    @property
+    def required(self) -> bool:
+        """Whether the key must be given."""
+        return self.default is attrs.NOTHING
+
+
+def field(
+    *,
+    default: Any = attrs.NOTHING,
+    factory: Callable[[], Any] | None = None,
+    name: str | None = None,
+    prose: bool = False,
+    reveals: bool = False,
+    source_text: bool = False,
+    min: float | None = None,
+    max: float | None = None,
+    choices: Sequence[Any] = (),
+    lookalikes: Sequence[str] = (),
+    doc: str = "",
+    validator: Any = None,
+    converter: Any = None,
+) -> Any:
+    """Declare a key of a document: `attrs.field` with what YAML needs to know.
+
+    Without it, a plain annotation with or without a default does as well.
+
+    Args:
+        default: The value where the key is not given; without it and `factory` the key is required.
+        factory: Makes the default.
+        name: The key in YAML, where it cannot be a Python name (`as`, `in`, `json`).
+        prose: Text for a model or a person: `${…}` in it is left alone.
+        reveals: Templates in it open secrets, such as an HTTP header. Everything else masks them.
+        source_text: The value is what was written: `no`, `1.10` and `true` are text.
+        min: The least number, or the least length of a text, list or mapping.
+        max: The greatest number, or length.
+        choices: The values that are allowed.
+        lookalikes: Keys that people write when they mean this one; the diagnostic names this one.
+        doc: One sentence for editors and the reference.
+        validator: As in `attrs.field`; a `ValueError` becomes a diagnostic.
+        converter: As in `attrs.field`.
+    """
+    meaning = Meaning(
+        name=name,
+        prose=prose,
+        reveals=reveals,
+        source_text=source_text,
+        min=min,
+        max=max,
+        choices=tuple(choices),
+        lookalikes=tuple(lookalikes),
+        doc=doc,
+    )
+    given = {"factory": factory} if factory is not None else {"default": default}
+    return attrs.field(
+        **given, validator=validator, converter=converter, metadata={_METADATA: meaning}
+    )
+
+
+_known: weakref.WeakKeyDictionary[type, tuple[Key, ...]] = weakref.WeakKeyDictionary()
+
+
+def keys_of(cls: type) -> tuple[Key, ...]:
+    """The keys that a class declares, in order.
+
+    Raises:
+        NameError: An annotation names something that its module does not hold.
+    """
+    known = _known.get(cls)
+    if known is None:
+        attrs.resolve_types(cls)
+        known = _known[cls] = tuple(_key(item) for item in attrs.fields(cls) if item.init)
+    return known
+
+
+def _key(attribute: Any) -> Key:
+    meaning = attribute.metadata.get(_METADATA) or Meaning()
+    return Key(
+        name=meaning.name or attribute.name,
+        attribute=attribute.name,
+        argument=attribute.alias,
+        type=attribute.type,
+        default=attribute.default,
+        meaning=meaning,
+    )
