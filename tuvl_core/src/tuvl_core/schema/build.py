@@ -178,9 +178,12 @@ def _bounds(key: Key) -> Schema:
     kinds = [unwrapped(member) for member in members(inner) or (inner,)]
     kinds = [(*get_args(kind), Any)[0] if _is_template(kind) else kind for kind in kinds]
     schema: Schema = {}
-    for bound, words in ((key.meaning.min, _LOW), (key.meaning.max, _HIGH)):
+    meaning = key.meaning
+    for bound, words in ((meaning.min, _LOW), (meaning.above, _ABOVE), (meaning.max, _HIGH)):
         if bound is not None:
-            schema.update((words[group], bound) for kind in kinds if (group := _group(kind)))
+            schema.update(
+                (words[group], bound) for kind in kinds if (group := _group(kind)) in words
+            )
     return schema
 
 
@@ -190,6 +193,7 @@ _LOW: Final = {
     "list": "minItems",
     "map": "minProperties",
 }
+_ABOVE: Final = {"number": "exclusiveMinimum"}
 _HIGH: Final = {group: word.replace("min", "max") for group, word in _LOW.items()}
 
 

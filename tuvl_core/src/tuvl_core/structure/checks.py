@@ -44,16 +44,15 @@ def _check_range(result: Any, written: Any, meaning: Meaning) -> None:
     if not is_number and not hasattr(result, "__len__"):
         return
     size = result if is_number else len(result)
-    low, high = meaning.min, meaning.max
-    if (low is None or size >= low) and (high is None or size <= high):
+    low, above, high = meaning.min, meaning.above, meaning.max
+    if (
+        (low is None or size >= low)
+        and (above is None or size > above)
+        and (high is None or size <= high)
+    ):
         return
-    bounds = f"at least {_number(low)}" if low is not None else ""
-    if high is not None:
-        bounds = f"{bounds} and at most {_number(high)}" if bounds else f"at most {_number(high)}"
+    named = (("at least", low), ("more than", above), ("at most", high))
+    bounds = " and ".join(f"{word} {bound:g}" for word, bound in named if bound is not None)
     what = shown(written) if is_number else f"a length of {size}"
     message = f"must be {bounds}, got {what}" if is_number else f"must have {bounds}, got {what}"
     raise ProblemsError(Problem(code=codes.BAD_VALUE, message=message))
-
-
-def _number(value: float | None) -> str:
-    return f"{value:g}" if value is not None else ""

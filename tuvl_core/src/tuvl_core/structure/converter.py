@@ -23,7 +23,7 @@ from tuvl_core.structure.containers import (
     members,
 )
 from tuvl_core.structure.environment import Environment
-from tuvl_core.structure.fields import Key, keys_of
+from tuvl_core.structure.fields import Key, RefusedError, keys_of
 from tuvl_core.structure.problems import Problem, ProblemsError
 from tuvl_core.structure.scalars import (
     choice_hook,
@@ -133,7 +133,7 @@ class Structurer:
         read = self._hook_of(
             key.type, prose=prose or meaning.prose, reveals=reveals or meaning.reveals
         )
-        if meaning.min is None and meaning.max is None and not meaning.choices:
+        if not meaning.bounds:
             return read
 
         def hook(value: Any, cls: Any) -> Any:
@@ -168,9 +168,10 @@ def _flatten(group: Any, names: dict[str, str], value: dict[str, Any]) -> Iterat
 def _refused_by_class(error: Exception, names: dict[str, str]) -> Problem:
     """A validator of the class itself said no; attrs' validators tell which attribute is meant."""
     text = str(error.args[0]) if error.args else type(error).__name__
-    # attrs' own validators start with the attribute's name in quotes.
-    quoted = _QUOTED_NAME.match(text)
-    path = (names[quoted[1]],) if quoted is not None and quoted[1] in names else ()
+    attribute = error.attribute if isinstance(error, RefusedError) else None
+    if attribute is None and (quoted := _QUOTED_NAME.match(text)) is not None:
+        attribute = quoted[1]  # attrs' own validators start with the name in quotes.
+    path = (names[attribute],) if attribute in names else ()
     return Problem(code=codes.BAD_VALUE, message=text, path=path)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["Key", "Meaning", "field", "keys_of"]
+__all__ = ["Key", "Meaning", "RefusedError", "field", "keys_of"]
 
 _METADATA: Final = "tuvl"
 
@@ -22,10 +22,17 @@ class Meaning:
     reveals: bool = False
     source_text: bool = False
     min: float | None = None
+    above: float | None = None
     max: float | None = None
     choices: tuple[Any, ...] = ()
     lookalikes: tuple[str, ...] = ()
     doc: str = ""
+
+    @property
+    def bounds(self) -> bool:
+        """Whether the value has to be checked beyond its type."""
+        limits = (self.min, self.above, self.max)
+        return bool(self.choices) or any(limit is not None for limit in limits)
 
 
 @attrs.frozen(kw_only=True)
@@ -63,6 +70,7 @@ def field(
     reveals: bool = False,
     source_text: bool = False,
     min: float | None = None,
+    above: float | None = None,
     max: float | None = None,
     choices: Sequence[Any] = (),
     lookalikes: Sequence[str] = (),
@@ -82,6 +90,7 @@ def field(
         reveals: Templates in it open secrets, such as an HTTP header. Everything else masks them.
         source_text: The value is what was written: `no`, `1.10` and `true` are text.
         min: The least number, or the least length of a text, list or mapping.
+        above: A number that the value must be greater than.
         max: The greatest number, or length.
         choices: The values that are allowed.
         lookalikes: Keys that people write when they mean this one; the diagnostic names this one.
@@ -95,6 +104,7 @@ def field(
         reveals=reveals,
         source_text=source_text,
         min=min,
+        above=above,
         max=max,
         choices=tuple(choices),
         lookalikes=tuple(lookalikes),
@@ -102,8 +112,33 @@ def field(
     )
     given = {"factory": factory} if factory is not None else {"default": default}
     return attrs.field(
-        **given, validator=validator, converter=converter, metadata={_METADATA: meaning}
+        **given,
+        validator=_located(validator) if validator is not None else None,
+        converter=converter,
+        metadata={_METADATA: meaning},
     )
+
+
+class RefusedError(ValueError):
+    """A validator said no; `attribute` is the one it said it of."""
+
+    def __init__(self, message: str, attribute: str) -> None:
+        super().__init__(message)
+        self.attribute = attribute
+
+
+def _located(validator: Any) -> Callable[[Any, Any, Any], None]:
+    """Have a validator's error name the attribute, so that it finds its place in the file."""
+    check = attrs.validators.and_(*validator) if isinstance(validator, list) else validator
+
+    def located(instance: Any, attribute: Any, value: Any) -> None:
+        try:
+            check(instance, attribute, value)
+        except (ValueError, TypeError) as error:
+            message = str(error.args[0]) if error.args else str(error)
+            raise RefusedError(message, attribute.name) from error
+
+    return located
 
 
 _known: weakref.WeakKeyDictionary[type, tuple[Key, ...]] = weakref.WeakKeyDictionary()

@@ -85,6 +85,8 @@ def union_hook(cls: Any, hook_of: Callable[[Any], Hook]) -> Hook:
     hooks = {member: hook_of(member) for member in joined}
 
     def hook(value: Any, _: Any) -> Any:
+        if value is None and type(None) in joined:
+            return None
         fitting = [member for member in joined if takes(member, value)]
         if not fitting and Secret in joined:
             return hooks[Secret](value, Secret)
