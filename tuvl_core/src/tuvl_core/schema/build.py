@@ -181,9 +181,8 @@ def _bounds(key: Key) -> Schema:
     meaning = key.meaning
     for bound, words in ((meaning.min, _LOW), (meaning.above, _ABOVE), (meaning.max, _HIGH)):
         if bound is not None:
-            schema.update(
-                (words[group], bound) for kind in kinds if (group := _group(kind)) in words
-            )
+            groups = [group for kind in kinds if (group := _group(kind)) in words]
+            schema.update((words[group], bound) for group in groups)
     return schema
 
 
