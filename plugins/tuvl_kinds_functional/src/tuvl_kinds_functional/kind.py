@@ -1,0 +1,121 @@
+"""The kind itself."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from tuvl_core import (
+    App,
+    Cost,
+    Diagnostic,
+    PlanView,
+    RunError,
+    Signals,
+    StepCall,
+    StepError,
+    StepKind,
+    StepResult,
+    StepView,
+    field,
+)
+from tuvl_kinds_functional.checks import check_runner
+from tuvl_kinds_functional.node_context import NodeContext
+from tuvl_kinds_functional.outcome import failure, outcome
+from tuvl_kinds_functional.resolve import Node, resolve
+from tuvl_kinds_functional.threads import Threads
+
+__all__ = ["THREADS", "Functional", "FunctionalConfig"]
+
+THREADS = "functional.threads"
+"""The name under which the threads of plain functions lie among the process's resources."""
+
+
+@attrs.frozen(kw_only=True)
+class FunctionalConfig:
+    """The keys of a Functional step."""
+
+    runner: str = field(
+        doc="The name of a node in the project's `nodes/*.py`, or `package.module:function` of an "
+        "installed tuvl plugin."
+    )
+
+
+class Functional(StepKind):
+    """A Python function of the project, or of an installed plugin.
+
+    It can do anything, so every declaration keeps its worst case.
+    """
+
+    name = "Functional"
+    Config = FunctionalConfig
+    signals = Signals.anything()
+    cost = Cost.unbounded("a node is code of the project; nothing bounds what it does")
+
+    def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
+        """Check that the runner exists and may be named, without running any of its code."""
+        found = check_runner(step, plan)
+        return () if found is None else (found,)
+
+    def prepare(self, step: StepView, plan: PlanView) -> Node:
+        """Import the runner's file and take the function out of it."""
+        return resolve(step, plan)
+
+    async def open_resources(self, app: App) -> None:
+        """Set up the threads that plain functions run in."""
+        threads = Threads(app.settings["functional.threads"])
+        app.resources[THREADS] = threads
+        app.on_close(threads.close)
+
+    async def run(self, call: StepCall) -> StepResult:
+        """Call the node and read what it returned."""
+        node: Node = call.step.prepared
+        ctx = NodeContext(call, node.name)
+        try:
+            if node.is_async:
+                value = await node.function(ctx)
+            else:
+                value = await _in_thread(node, ctx, call)
+        except (StepError, RunError, KeyboardInterrupt):
+            raise
+        except asyncio.CancelledError as error:
+            if _asked_to_stop():
+                raise
+            raise _failed(node, error, call) from error
+        except (Exception, SystemExit) as error:
+            raise _failed(node, error, call) from error
+        return outcome(node.name, value, ctx)
+
+
+async def _in_thread(node: Node, ctx: NodeContext, call: StepCall) -> Any:
+    threads: Threads = call.resources[THREADS]
+    try:
+        value, error = await threads.run(node.function, ctx)
+    except asyncio.CancelledError:
+        call.log.warning("the plain function of node %r was left behind; it may go on", node.name)
+        raise
+    if error is not None:
+        raise error
+    if inspect.isawaitable(value):  # a plain wrapper around an async function
+        value = await value
+    return value
+
+
+def _asked_to_stop() -> bool:
+    """Whether this task is being cancelled, rather than the node having cancelled itself."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _failed(node: Node, error: BaseException, call: StepCall) -> StepError:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
+    # The class and the place, not the text: that may hold values.
+    call.log.info("node %r raised %s at %s", node.name, type(error).__name__, place)
+    return failure(node.name, error)

@@ -1,0 +1,1 @@
+"""Kind Response: what a run answers."""

@@ -1,0 +1,1 @@
+"""Kind Router: decide which way a workflow goes."""

@@ -1,0 +1,1 @@
+"""Kind APICall: one HTTP request as a step."""
