@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import os
+import ssl
 import time
 from typing import Any, Final
 
@@ -146,11 +148,22 @@ def _failed(error: Exception, redirected: Origin | None) -> CallFailed:
 
 
 def _reason(error: BaseException) -> str:
-    """The first cause, which is the one that says something."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    """The first cause, which is the one that says something: `Connection refused`."""
+    while (cause := _cause(error)) is not None:
+        error = cause
+    if isinstance(error, ssl.SSLError):
+        text = error.reason or str(error)
+    elif isinstance(error, OSError) and error.errno is not None and error.errno > 0:
+        text = os.strerror(error.errno)
+    else:
+        text = str(error)
     return " ".join(text.split())[:200] or type(error).__name__
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    # httpcore cuts the chain, but keeps what it mapped as its own argument.
+    inner = error.args[0] if error.args else None
+    return inner if isinstance(inner, BaseException) else error.__cause__
 
 
 def _request(client: httpx.AsyncClient, outgoing: Outgoing) -> httpx.Request:

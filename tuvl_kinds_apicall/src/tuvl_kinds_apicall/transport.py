@@ -73,12 +73,13 @@ async def _addresses(host: str, port: int, guarded: bool) -> list[str]:
     try:
         found = await look_up(host, port)
     except OSError as error:
-        raise httpcore.ConnectError(f"the host name is unknown ({error.strerror or error})") from error
+        message = f"the name is unknown: {error.strerror or error}"
+        raise httpcore.ConnectError(message) from None
     allowed = [address for address in found if not (guarded and is_private(address))]
     if found and not allowed:
         raise PrivateAddressError
     if not allowed:
-        raise httpcore.ConnectError("the host name has no address")
+        raise httpcore.ConnectError("the name has no address")
     return allowed
 
 

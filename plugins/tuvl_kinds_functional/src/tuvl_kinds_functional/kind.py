@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -26,8 +24,10 @@ from tuvl_core import (
 from tuvl_kinds_functional.checks import check_runner
 from tuvl_kinds_functional.node_context import NodeContext
 from tuvl_kinds_functional.outcome import failure, outcome
-from tuvl_kinds_functional.resolve import Node, resolve
-from tuvl_kinds_functional.threads import Threads
+
+if TYPE_CHECKING:
+    from tuvl_kinds_functional.resolve import Node
+    from tuvl_kinds_functional.threads import Threads
 
 __all__ = ["THREADS", "Functional", "FunctionalConfig"]
 
@@ -63,10 +63,14 @@ class Functional(StepKind):
 
     def prepare(self, step: StepView, plan: PlanView) -> Node:
         """Import the runner's file and take the function out of it."""
+        from tuvl_kinds_functional.resolve import resolve
+
         return resolve(step, plan)
 
     async def open_resources(self, app: App) -> None:
         """Set up the threads that plain functions run in."""
+        from tuvl_kinds_functional.threads import Threads
+
         threads = Threads(app.settings["functional.threads"])
         app.resources[THREADS] = threads
         app.on_close(threads.close)
@@ -80,38 +84,41 @@ class Functional(StepKind):
                 value = await node.function(ctx)
             else:
                 value = await _in_thread(node, ctx, call)
-        except (StepError, RunError, KeyboardInterrupt):
-            raise
-        except asyncio.CancelledError as error:
-            if _asked_to_stop():
+        except BaseException as error:
+            failed = _failed(node, error, call)
+            if failed is None:
                 raise
-            raise _failed(node, error, call) from error
-        except (Exception, SystemExit) as error:
-            raise _failed(node, error, call) from error
+            raise failed from error
         return outcome(node.name, value, ctx)
 
 
 async def _in_thread(node: Node, ctx: NodeContext, call: StepCall) -> Any:
     threads: Threads = call.resources[THREADS]
-    try:
-        value, error = await threads.run(node.function, ctx)
-    except asyncio.CancelledError:
-        call.log.warning("the plain function of node %r was left behind; it may go on", node.name)
-        raise
+    value, error = await threads.run(node.function, ctx)
     if error is not None:
+        if isinstance(error, StopIteration):  # a coroutine cannot raise it
+            raise failure(node.name, error) from error
         raise error
-    if inspect.isawaitable(value):  # a plain wrapper around an async function
+    if hasattr(value, "__await__"):  # a plain wrapper around an async function
         value = await value
     return value
 
 
-def _asked_to_stop() -> bool:
-    """Whether this task is being cancelled, rather than the node having cancelled itself."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
+def _failed(node: Node, error: BaseException, call: StepCall) -> StepError | None:
+    """The step's failure that an exception stands for; None if it has to go on as it is."""
+    import asyncio
 
-
-def _failed(node: Node, error: BaseException, call: StepCall) -> StepError:
+    if isinstance(error, (StepError, RunError, KeyboardInterrupt)):
+        return None
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            if not node.is_async:
+                call.log.warning("plain function of node %r was left behind; it may go on", node.name)
+            return None
+        # Nobody asked this task to stop: the node cancelled itself, or awaited what was cancelled.
+    elif not isinstance(error, (Exception, SystemExit)):
+        return None
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
