@@ -1,0 +1,80 @@
+"""The kind Agent: one completion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tuvl_core import (
+    Capabilities,
+    Cost,
+    Diagnostic,
+    Effects,
+    Keys,
+    PlanView,
+    Signals,
+    StepCall,
+    StepKind,
+    StepResult,
+    StepView,
+    reads_of,
+)
+from tuvl_kinds_agent.agent_checks import check_agent
+from tuvl_kinds_agent.completion import complete
+from tuvl_kinds_agent.config import AgentConfig, AgentSpec
+from tuvl_kinds_agent.parsing import parse_reply
+from tuvl_models import BoundModel, resolve_model
+
+__all__ = ["Agent"]
+
+
+class Agent(StepKind):
+    """Ask a language model once, and keep its answer as text or as fields."""
+
+    name = "Agent"
+    Config = AgentConfig
+    composite = True
+    mutates_context = False
+    effects = Effects.READS
+    capabilities = Capabilities(model=True)
+
+    def signals(self, step: StepView, plan: PlanView) -> Signals:  # type: ignore[override]
+        """The fixed exits; with `signal_from`, whatever is routed."""
+        routed = tuple(step.routes) if step.config.agent.output.signal_from else ()
+        return Signals("default", "parse_error", "timeout", *routed)
+
+    def output_key(self, step: StepView, plan: PlanView) -> str | None:  # type: ignore[override]
+        """The key of a text; fields have keys of their own."""
+        return f"{step.id}_result" if step.config.agent.output.format == "text" else None
+
+    def reads(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+        """First names of what the prompts read, and the keys sent along."""
+        agent: AgentSpec = step.config.agent
+        roots = {read.path[0] for text in (agent.system, agent.prompt) for read in reads_of(text)}
+        return Keys(*roots, *agent.context_injection)
+
+    def writes(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+        """The text's key or the mapped ones; without `map`, whatever fields the answer has."""
+        output = step.config.agent.output
+        if output.format == "text":
+            return Keys(f"{step.id}_result")
+        return Keys(*output.map.values()) if output.map is not None else Keys.anything()
+
+    def cost(self, step: StepView, plan: PlanView) -> Cost:  # type: ignore[override]
+        """As many questions as tries; how many attempts each takes is the model's to say."""
+        why = "the model's own retries and the length of its answer are not known here"
+        return Cost(model_calls=None, tokens=None, seconds=None, money=None, why=why)
+
+    def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
+        """Check model, prompts, output and routes."""
+        return list(check_agent(step, plan))
+
+    def prepare(self, step: StepView, plan: PlanView) -> BoundModel:
+        """Find the model."""
+        model: Any = step.config.agent.model
+        return resolve_model(plan.project, model)
+
+    async def run(self, call: StepCall) -> StepResult:
+        """Ask, and take the answer apart."""
+        outcome = await complete(call)
+        return outcome if isinstance(outcome, StepResult) else parse_reply(call, outcome)

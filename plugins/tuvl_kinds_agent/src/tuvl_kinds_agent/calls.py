@@ -1,0 +1,156 @@
+"""The tool calls of a turn: read, checked, dispatched one after another, answered in order."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from tuvl_kinds_agent.control import abort_before_call
+from tuvl_kinds_agent.messages import (
+    assistant_message,
+    tool_message,
+    well_formed_arguments,
+    well_formed_name,
+)
+from tuvl_kinds_agent.results import error_text, result_text
+from tuvl_kinds_agent.state import Exit, Loop, failure
+from tuvl_kinds_agent.tools import Tool
+from tuvl_models import ChatReply, ToolCall
+
+__all__ = ["perform_calls", "refuse_calls"]
+
+_CUT: Final = (
+    "the response was cut at the model's token limit, so none of its calls was run; "
+    "send the call again, with less text around it"
+)
+
+
+@attrs.define(eq=False)
+class Request:
+    """One tool call as the model asked for it.
+
+    Attributes:
+        id: Its id in the history, unique.
+        name: The tool's ref, or in a form that is safe to show what the model called instead.
+        tool: The tool; None if there is none of that name.
+        arguments: Checked arguments; None if the call is refused.
+        problem: Why it is refused.
+        problem_type: The short name of that.
+    """
+
+    id: str
+    name: str
+    tool: Tool | None
+    arguments: dict[str, Any] | None
+    problem: str = ""
+    problem_type: str = ""
+
+
+async def perform_calls(loop: Loop, reply: ChatReply) -> Exit | None:
+    """Do the calls of a turn in their order; an exit if one of them ends the loop."""
+    requests = _take_in(loop, reply)
+    call, handle = loop.call, loop.handle
+    perform = _traced if call.run.traced else _perform
+    for number, request in enumerate(requests, 1):
+        if handle.abort_requested or call.run.handlers:
+            reason = await abort_before_call(call, handle, loop.turn, number)
+            if reason is not None:
+                return Exit("aborted", error=reason, error_type="aborted")
+        end = await perform(loop, request)
+        if end is not None:
+            return end
+    return None
+
+
+def refuse_calls(loop: Loop, reply: ChatReply) -> None:
+    """Answer the calls of a response that was cut: none of them runs."""
+    for request in _take_in(loop, reply):
+        request.problem, request.problem_type = _CUT, "truncated"
+        _refuse(loop, request)
+
+
+def _take_in(loop: Loop, reply: ChatReply) -> list[Request]:
+    """Bring a turn's calls into the history, each with an id of its own."""
+    requests, wire = [], []
+    tools = loop.agent.tools
+    for call in reply.tool_calls:
+        tool = tools.get(call.name) if isinstance(call.name, str) else None
+        id = _unique_id(loop, call.id)
+        if tool is None:
+            request, name = _unknown(loop, id, call), well_formed_name(call.name)
+        else:
+            arguments, problem = tool.spec.check(call.arguments)
+            request = Request(id, tool.ref, tool, arguments, problem or "", "invalid_arguments")
+            name = call.name
+        given = call.arguments
+        if request.arguments is None or type(given) is not str or not given.strip():
+            given = well_formed_arguments(given)
+        function = {"name": name, "arguments": given}
+        wire.append({"id": id, "type": "function", "function": function})
+        requests.append(request)
+    content = reply.content if isinstance(reply.content, str) else None
+    loop.messages.append(assistant_message(content, wire))
+    return requests
+
+
+def _unknown(loop: Loop, id: str, call: ToolCall) -> Request:
+    name = well_formed_name(call.name)
+    declared = ", ".join(loop.agent.tools) or "none"
+    problem = f"there is no tool {name!r}; the declared tools are: {declared}"
+    return Request(id, name, None, None, problem, "unknown_tool")
+
+
+def _unique_id(loop: Loop, given: Any) -> str:
+    """The provider's id, or a new one where that is missing or taken."""
+    ids = loop.call_ids
+    id = given
+    if not isinstance(id, str) or not id or id in ids:
+        number = len(ids) + 1
+        while (id := f"call_{loop.turn}_{number}") in ids:
+            number += 1
+    ids.add(id)
+    return id
+
+
+async def _traced(loop: Loop, request: Request) -> Exit | None:
+    attributes = {"tuvl.agent.step_id": loop.call.step.id, "tuvl.agent.tool": request.name}
+    with loop.call.span("autonomous_agent.tool_call", attributes) as span:
+        span.set_attribute("tuvl.agent.tool_signal", "error")  # until it is known better
+        return await _perform(loop, request, span)
+
+
+async def _perform(loop: Loop, request: Request, span: Any = None) -> Exit | None:
+    """Do one call and answer it."""
+    tool, arguments = request.tool, request.arguments
+    if tool is None or arguments is None:
+        _refuse(loop, request)
+        return None
+    loop.dispatched += 1
+    call = loop.call
+    result = await call.dispatch(
+        tool.ref,
+        arguments,
+        name=f"tool#{loop.dispatched}:{tool.ref}",
+        timeout_s=loop.agent.tool_timeout_s,
+    )
+    if span is not None:
+        span.set_attribute("tuvl.agent.tool_signal", result.signal)
+    if not result.timed_out:
+        if tool.writes_context and (result.delta or result.deletes):
+            call.context.apply(result.delta, result.deletes)  # type: ignore[attr-defined]
+        loop.messages.append(tool_message(request.id, result_text(tool, result)))
+    repeats = loop.repeated(tool.ref, arguments)
+    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats)
+    if result.timed_out:
+        return failure(loop, "tool_timeout", result.error or f"tool {tool.ref!r} timed out")
+    return None
+
+
+def _refuse(loop: Loop, request: Request) -> None:
+    loop.messages.append(
+        tool_message(request.id, error_text(request.problem, request.problem_type))
+    )
+    repeats = loop.repeated(request.name, request.problem)
+    declared = request.tool is not None
+    loop.report.tool_call(loop.turn, request.name, declared, "error", repeats)

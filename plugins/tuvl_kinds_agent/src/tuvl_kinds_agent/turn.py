@@ -1,0 +1,83 @@
+"""One turn: ask the model, then act on what it says."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tuvl_core import RunError
+from tuvl_kinds_agent.calls import perform_calls, refuse_calls
+from tuvl_kinds_agent.genai import traced_completion
+from tuvl_kinds_agent.limits import count_failure, count_reply
+from tuvl_kinds_agent.outcome import NoAnswer, read_answer
+from tuvl_kinds_agent.state import Exit, Loop, failure
+from tuvl_models import ChatReply, ModelError
+
+__all__ = ["take_turn", "traced_turn"]
+
+CUT: Final = frozenset({"length", "max_tokens"})
+BLOCKED: Final = "content_filter"
+
+
+async def take_turn(loop: Loop) -> Exit | None:
+    """Take a turn; None: the loop goes on."""
+    reply = await _ask(loop)
+    if reply.__class__ is Exit:
+        return reply
+    count_reply(loop, reply)
+    calls = reply.tool_calls
+    reason = reply.finish_reason
+    loop.report.turn(loop.turn, len(calls), loop.call.usage.tokens)
+    if reason == BLOCKED:
+        return failure(loop, "content_filter", "the provider's content filter blocked the answer")
+    if calls:
+        if reason in CUT:
+            refuse_calls(loop, reply)
+            return None
+        return await perform_calls(loop, reply)
+    if reason in CUT:
+        message = "the answer was cut at the model's token limit; raise its max_tokens"
+        return failure(loop, "truncated", message)
+    return _finish(loop, reply)
+
+
+async def traced_turn(loop: Loop) -> Exit | None:
+    """Take a turn inside its span."""
+    attributes = {"tuvl.agent.step_id": loop.call.step.id, "tuvl.agent.iteration": loop.turn}
+    with loop.call.span("autonomous_agent.iteration", attributes) as span:
+        before = len(loop.call_ids)
+        try:
+            return await take_turn(loop)
+        finally:
+            span.set_attribute("tuvl.agent.tokens_used", loop.call.usage.tokens)
+            span.set_attribute("tuvl.agent.tool_calls", len(loop.call_ids) - before)
+
+
+async def _ask(loop: Loop) -> Any:
+    """The model's reply, or the exit that takes its place."""
+    call, model = loop.call, loop.agent.model
+    name = f"llm#{loop.turn}"
+    try:
+        if call.run.traced:
+            reply = await traced_completion(call, model, loop.request, name)
+        else:
+            reply = await call.effect(name, model.complete, loop.request, kind="model")
+    except RunError:
+        raise
+    except ModelError as error:
+        count_failure(loop, error)
+        return failure(loop, error.type, str(error))
+    except Exception as error:
+        count_failure(loop, error)
+        return failure(loop, "llm_error", f"the model call failed: {type(error).__name__}: {error}")
+    if not isinstance(reply, ChatReply):
+        return failure(loop, "llm_error", f"the model gave {type(reply).__name__}, no ChatReply")
+    return reply
+
+
+def _finish(loop: Loop, reply: ChatReply) -> Exit:
+    content = reply.content if isinstance(reply.content, str) else ""
+    try:
+        answer = read_answer(content, loop.agent.outcomes)
+    except NoAnswer as problem:
+        return failure(loop, "invalid_outcome", str(problem))
+    return Exit(answer.signal, answer.value)
