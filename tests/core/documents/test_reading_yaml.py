@@ -226,6 +226,8 @@ def test_a_quoted_template_is_text() -> None:
         ("- a\nb: 1", "indentation"),
         ("a: [1, 2\nb: 1", "close the bracket"),
         ("a: &x 1\nb: &x 2", "a name of its own"),
+        ("a: { b: ${NAME} }", "quote text that holds braces"),
+        ("a: [x/{{ b }}]", "quote text that holds braces"),
     ],
 )
 def test_syntax_errors_say_what_to_do(text: str, says: str) -> None:

@@ -83,6 +83,8 @@ def _hint(problem: str, line: str, mark: Any) -> str | None:
         if at == "\t":
             return "indent with spaces; YAML does not take tabs for it"
         return f"quote a value that starts with `{at}`" if at.strip() else "quote the value"
+    if "expected ',' or" in problem and ("${" in line or "{{" in line):
+        return "inside `{ }` and `[ ]`, quote text that holds braces"
     for part, hint in _HINTS:
         if part in problem:
             return hint

@@ -6,6 +6,7 @@ from tuvl_core.structure.codes import CODES
 from tuvl_core.structure.environment import Environment, SecretResolver
 from tuvl_core.structure.fields import Key, Meaning, field, keys_of
 from tuvl_core.structure.levels import Level, level_of, suggest
+from tuvl_core.structure.nearest import did_you_mean
 from tuvl_core.structure.problems import shown_path
 from tuvl_core.structure.read import structure
 
@@ -16,6 +17,7 @@ __all__ = [
     "Level",
     "Meaning",
     "SecretResolver",
+    "did_you_mean",
     "field",
     "keys_of",
     "level_of",

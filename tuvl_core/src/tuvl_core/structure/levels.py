@@ -8,6 +8,7 @@ from typing import Any, Final, get_args, get_origin
 import attrs
 
 from tuvl_core.structure.fields import keys_of
+from tuvl_core.structure.nearest import nearest
 from tuvl_core.structure.problems import Path, shown_path
 from tuvl_core.structure.unions import unwrapped
 from tuvl_core.templates import Template
@@ -28,12 +29,14 @@ class Level:
         keys: The keys it knows, each with the keys that are mistaken for it.
         below: Levels inside it, by key; lists in between do not count.
         title: How a message calls it, where its path says less.
+        noun: What it is the keys of, where paths below it are better told from here: `the step`.
         named: What stands below any key, for a mapping whose keys are names.
     """
 
     keys: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
     below: dict[str, Level] = attrs.field(factory=dict)
     title: str = ""
+    noun: str = ""
     named: Level | None = None
 
     def at(self, path: Path) -> Level | None:
@@ -92,29 +95,29 @@ def suggest(key: str, path: Path, root: Level) -> str | None:
         path: Where it stands, without the key itself.
         root: The levels of the whole document, or the part of it that is known.
     """
-    from difflib import SequenceMatcher, get_close_matches
+    from difflib import SequenceMatcher
 
     here = root.at(path) or Level()
     names = tuple(part for part in path if isinstance(part, str))
     for name, lookalikes in here.keys.items():
         if key in lookalikes:
             return f"did you mean `{name}`?"
-    near = next(iter(get_close_matches(key, here.keys, 1)), None)
+    near = nearest(key, here.keys)
     if near is not None and SequenceMatcher(None, key, near).ratio() >= _NEAR:
         return f"did you mean `{near}`?"
-    if (place := _nearest(names, root, key)) is not None:
+    if (place := _nearest_place(names, root, key)) is not None:
         return f"`{key}` belongs {place}"
     if near is not None:
         return f"did you mean `{near}`?"
     others = {name for _, level in root.walk() for name in level.keys}
-    for name in get_close_matches(key, others, 1, _ELSEWHERE):
-        return f"did you mean `{name}`, {_nearest(names, root, name)}?"
+    if (other := nearest(key, others, _ELSEWHERE)) is not None:
+        return f"did you mean `{other}`, {_nearest_place(names, root, other)}?"
     listed = sorted(here.keys)
     more = ", …" if len(listed) > _MAX_LISTED else ""
     return f"known here: {', '.join(listed[:_MAX_LISTED])}{more}" if listed else None
 
 
-def _nearest(here: tuple[str, ...], root: Level, key: str) -> str | None:
+def _nearest_place(here: tuple[str, ...], root: Level, key: str) -> str | None:
     """The place nearest to a path where a key is known, in words."""
     places = [
         (_distance(here, path), len(path), path, level)
@@ -124,7 +127,16 @@ def _nearest(here: tuple[str, ...], root: Level, key: str) -> str | None:
     if not places:
         return None
     _, _, path, level = min(places, key=lambda place: place[:3])
-    return level.title or (f"under `{shown_path(path)}`" if path else "at the top")
+    return level.title or _under(path, root)
+
+
+def _under(path: tuple[str, ...], root: Level) -> str:
+    """`under …`, from the nearest level around the path that has a noun."""
+    for end in range(len(path) - 1, 0, -1):
+        around = root.at(path[:end])
+        if around is not None and around.noun:
+            return f"under `{shown_path(path[end:])}` of {around.noun}"
+    return f"under `{shown_path(path)}`" if path else "at the top"
 
 
 def _distance(here: tuple[str, ...], there: tuple[str, ...]) -> int:

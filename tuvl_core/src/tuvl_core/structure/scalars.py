@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tuvl_core.documents import ScalarError, plain_value
 from tuvl_core.structure import codes
+from tuvl_core.structure.nearest import did_you_mean
 from tuvl_core.structure.problems import Problem, ProblemsError, shown
 from tuvl_core.views import Secret
 
@@ -121,13 +122,7 @@ def not_allowed(value: Any, allowed: tuple[Any, ...]) -> ProblemsError:
     """Say which values are allowed, and which of them was probably meant."""
     listed = ", ".join(_yaml(choice) for choice in allowed)
     message = f"expected one of {listed}; got {shown(value)}"
-    hint = None
-    if isinstance(value, str):
-        from difflib import get_close_matches
-
-        by_case = {str(choice).casefold(): choice for choice in allowed}
-        near = get_close_matches(value.casefold(), by_case, 1)
-        hint = f"did you mean `{_yaml(by_case[near[0]])}`?" if near else None
+    hint = did_you_mean(value, map(str, allowed)) if isinstance(value, str) else None
     return ProblemsError(Problem(code=codes.BAD_VALUE, message=message, hint=hint))
 
 
