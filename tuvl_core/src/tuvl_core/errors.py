@@ -113,11 +113,20 @@ class CodecError(TuvlError):
 
 
 class TemplateError(TuvlError):
-    """A template or condition cannot be compiled; `offset` counts characters from its start."""
+    """A template or condition cannot be compiled.
 
-    def __init__(self, message: str, offset: int = 0) -> None:
+    Args:
+        message: What is wrong and what to do.
+        offset: Where in its text, in characters from the start.
+        path: Keys and indices that lead to the text, where a structure was compiled.
+    """
+
+    def __init__(
+        self, message: str, offset: int = 0, *, path: tuple[str | int, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.offset = offset
+        self.path = path
 
 
 class StepError(TuvlError):

@@ -1,0 +1,10 @@
+"""Steps as tools: what a model is told about them, and what it may send."""
+
+from __future__ import annotations
+
+from tuvl_core.tools.parameters import derive_parameters
+from tuvl_core.tools.schemas import check_parameters, check_schema
+from tuvl_core.tools.spec import ToolSpec
+from tuvl_core.tools.wire_names import wire_names
+
+__all__ = ["ToolSpec", "check_parameters", "check_schema", "derive_parameters", "wire_names"]
