@@ -46,6 +46,8 @@ class Builder:
         if self._nodes > MAX_NODES:
             raise TooLargeError(f"its aliases unfold to more than {MAX_NODES} values")
         if node.id == "scalar":
+            if node.tag is None and node.style:  # type: ignore[attr-defined]
+                return node.value  # Quotes or a block: text, whatever it looks like.
             return self._scalar(node)
         if depth > MAX_DEPTH:
             raise TooLargeError(f"its aliases unfold to more than {MAX_DEPTH} levels")
@@ -71,7 +73,9 @@ class Builder:
         data: dict[str, Any] = {}
         first: dict[str, Node] = {}
         for key, value in node.value:
-            if not self._is_usable_key(key):
+            self._nodes += 1
+            ordinary = key.id == "scalar" and key.tag is None and key.value != "<<"
+            if not ordinary and not self._is_usable_key(key):
                 continue
             name = key.value
             if name in first:
@@ -91,7 +95,6 @@ class Builder:
         )
 
     def _is_usable_key(self, key: Node) -> bool:
-        self._nodes += 1
         if key.id != "scalar":
             self._problem(
                 codes.COMPLEX_KEY,
@@ -116,8 +119,7 @@ class Builder:
         tag = node.tag
         try:
             if tag is None:
-                # A style means quotes or a block: text, whatever it looks like.
-                return node.value if node.style else plain_value(node.value)  # type: ignore[attr-defined]
+                return plain_value(node.value)
             if tag == "!":
                 return node.value
             return tagged_value(tag, node.value)

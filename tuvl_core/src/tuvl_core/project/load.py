@@ -12,6 +12,7 @@ from tuvl_core.documents import Document, find_files, load_dotenv, read_document
 from tuvl_core.errors import ProjectError
 from tuvl_core.project.catalog import Catalog, secret_resolvers
 from tuvl_core.project.model import Project
+from tuvl_core.project.pause import collector_paused
 from tuvl_core.project.read import read_definition
 from tuvl_core.project.registry import Registry
 from tuvl_core.structure import Environment
@@ -56,11 +57,12 @@ def load_project(
     resolvers, found = secret_resolvers(plugins)
     problems += found
     environment = Environment(values=values, resolvers=resolvers)
-    documents, files, found = _read_files(root)
-    problems += found
-    catalog = Catalog(plugins, environment, str(settings[_DEFAULT_KIND]))
-    registry, found = _register(documents, catalog)
-    problems += found
+    with collector_paused():
+        documents, files, found = _read_files(root)
+        problems += found
+        catalog = Catalog(plugins, environment, str(settings[_DEFAULT_KIND]))
+        registry, found = _register(documents, catalog)
+        problems += found
     return Project(
         root=root,
         plugins=plugins,

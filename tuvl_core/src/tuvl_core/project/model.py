@@ -12,6 +12,7 @@ from tuvl_core.diagnostics import Diagnostic, sort_diagnostics
 from tuvl_core.documents import Document
 from tuvl_core.errors import ProjectError
 from tuvl_core.project.definition import Definition
+from tuvl_core.project.pause import collector_paused
 from tuvl_core.project.registry import Registry
 from tuvl_core.project.workflow import WORKFLOW, WorkflowSpec
 from tuvl_core.structure import Environment, did_you_mean
@@ -91,8 +92,9 @@ class Project:
         """Everything that is wrong with the project's files, in order."""
         if self._diagnostics is None:
             found = [*self._problems]
-            for definition in self._registry.all():
-                found.extend(self._named(definition))
+            with collector_paused():
+                for definition in self._registry.all():
+                    found.extend(self._named(definition))
             self._diagnostics = sort_diagnostics(list(dict.fromkeys(found)))
         return list(self._diagnostics)
 

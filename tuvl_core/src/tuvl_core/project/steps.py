@@ -49,8 +49,12 @@ class _StepReader:
         self.path = path
         self.catalog = catalog
         self.problems: list[Diagnostic] = []
-        self.id = document.raw((*path, "id"))
-        self.kind = document.raw((*path, "kind")) or catalog.default_kind
+        self.id = self._source_text("id")
+        self.kind = self._source_text("kind") or catalog.default_kind
+
+    def _source_text(self, key: str) -> str | None:
+        value = self.data.get(key)
+        return value or None if isinstance(value, str) else self.document.raw((*self.path, key))
 
     def read(self) -> StepDefinition | None:
         head = self._structure({key: self.data[key] for key in _HEAD if key in self.data}, StepHead)

@@ -9,7 +9,7 @@ from tuvl_core.errors import TemplateError
 from tuvl_core.structure import codes
 from tuvl_core.structure.problems import Problem, ProblemsError
 from tuvl_core.structure.scalars import Expand, expand_tree, wrong_type
-from tuvl_core.structure.unions import describe, takes
+from tuvl_core.structure.unions import describe, shape_of, takes
 from tuvl_core.templates import (
     Condition,
     Expression,
@@ -31,16 +31,16 @@ _TEXT: Final = "{{"
 def template_hook(cls: Any, hook_of: Callable[[Any], Hook], expand: Expand, reveals: bool) -> Hook:
     """Give the hook of a template type."""
     inner = (*get_args(cls), Any)[0]
-    constant = hook_of(inner)
+    constant, fits, text_fits = hook_of(inner), shape_of(inner), takes(inner, "")
 
     def hook(value: Any, _: Any) -> Template[Any]:
         if isinstance(value, (dict, list)):
-            if not takes(inner, value):
+            if not fits(value):
                 raise wrong_type(f"{describe(inner)} or a template", value)
             return _compile(value, expand_tree(value, expand), inner, reveals)
         if isinstance(value, str):
             text = expand(value)
-            if isinstance(text, Secret) or _TEXT in text or takes(inner, ""):
+            if isinstance(text, Secret) or _TEXT in text or text_fits:
                 return _compile(value, text, inner, reveals)
         # No template: the value must be of the type itself, as in any other field.
         return Template.of(constant(value, inner), type=inner, reveals=reveals)

@@ -15,7 +15,7 @@ from tuvl_core.structure.scalars import wrong_type
 from tuvl_core.templates import Condition, Expression, Path, Template
 from tuvl_core.views import Secret
 
-__all__ = ["describe", "takes", "union_hook", "unwrapped"]
+__all__ = ["describe", "shape_of", "takes", "union_hook", "unwrapped"]
 
 Hook = Callable[[Any, Any], Any]
 
@@ -43,24 +43,37 @@ def unwrapped(cls: Any) -> Any:
         cls = inner
 
 
+Fits = Callable[[Any], bool]
+
+
 def takes(cls: Any, value: Any) -> bool:
     """Whether a value has the shape of this type, so that a mistake in it is one of this type's."""
+    return shape_of(cls)(value)
+
+
+def shape_of(cls: Any) -> Fits:
+    """Give the test whether a value has the shape of a type."""
     cls = unwrapped(cls)
+    origin = get_origin(cls) or cls
     if joined := members(cls):
-        return any(takes(member, value) for member in joined)
+        shapes = [shape_of(member) for member in joined]
+        return lambda value: any(fits(value) for fits in shapes)
     if cls in _SCALARS:
-        shapes = _SCALARS[cls][1]
-        referred = type(value) is str and "${" in value and cls is not type(None)
-        return type(value) in shapes or referred
-    if (get_origin(cls) or cls) is Template:
-        return isinstance(value, str) or takes((*get_args(cls), Any)[0], value)
-    if get_origin(cls) is Literal or (isinstance(cls, type) and issubclass(cls, enum.Enum)):
-        return not isinstance(value, (dict, list)) and value is not None
+        types = _SCALARS[cls][1]
+        if cls is type(None) or str in types:
+            return lambda value: type(value) in types
+        return lambda value: type(value) in types or (type(value) is str and "${" in value)
+    if origin is Template:
+        inner = shape_of((*get_args(cls), Any)[0])
+        return lambda value: isinstance(value, str) or inner(value)
+    if origin is Literal or (isinstance(cls, type) and issubclass(cls, enum.Enum)):
+        return lambda value: value is not None and not isinstance(value, (dict, list))
     if is_list_type(cls):
-        return isinstance(value, list)
-    if is_mapping_type(cls) or attrs.has(get_origin(cls) or cls):
-        return isinstance(value, dict)
-    return cls in (Any, object) or isinstance(cls, TypeVar)
+        return lambda value: isinstance(value, list)
+    if is_mapping_type(cls) or attrs.has(origin):
+        return lambda value: isinstance(value, dict)
+    anything = cls in (Any, object) or isinstance(cls, TypeVar)
+    return lambda value: anything
 
 
 def describe(cls: Any) -> str:
@@ -83,15 +96,18 @@ def union_hook(cls: Any, hook_of: Callable[[Any], Hook]) -> Hook:
     """Give the hook of a union."""
     joined = members(cls)
     hooks = {member: hook_of(member) for member in joined}
+    shapes = [(member, shape_of(member)) for member in joined]
 
     def hook(value: Any, _: Any) -> Any:
         if value is None and type(None) in joined:
             return None
-        fitting = [member for member in joined if takes(member, value)]
+        fitting = [member for member, fits in shapes if fits(value)]
         if not fitting and Secret in joined:
             return hooks[Secret](value, Secret)
         if not fitting:
             raise wrong_type(describe(cls), value)
+        if len(fitting) == 1:
+            return hooks[fitting[0]](value, fitting[0])
         if isinstance(value, dict):
             fitting.sort(key=lambda member: _strangers(member, value))
         first: ProblemsError | None = None
