@@ -112,6 +112,7 @@ class FakePlugins:
         }
         self.workflow_sections = {"acme_audit": SimpleNamespace(key="acme_audit", spec=Audit)}
         self.step_sections = {"acme_cost": SimpleNamespace(key="acme_cost", spec=int | None)}
+        self.settings = ()
         self.resolvers: list[tuple[Any, dict[str, Any]]] = []
 
     def owner_of(self, name: str) -> str | None:
@@ -143,7 +144,6 @@ def load(tmp_path: Path, plugins: FakePlugins) -> Load:
         return load_project(
             tmp_path,
             plugins=plugins,  # type: ignore[arg-type]
-            settings={"default_kind": "Functional"},  # type: ignore[arg-type]
             environ=environ or {},
         )
 

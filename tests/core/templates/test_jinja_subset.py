@@ -36,7 +36,7 @@ SIGNS = st.sampled_from(
 BEFORE = st.sampled_from(["", "", "", "", "-", "not ", "+", "not not "])
 AFTER = st.sampled_from(
     ["", "", "", "", "|abs", "|length", "|upper", "|first", "|last", "|lower|title", "|default(1)"]
-    + ["|join('-')", "|replace('o','0')", "|string", " is defined", " is not none", " is string"]
+    + ["|join('-')", "|replace('o','0')", " is defined", " is not none", " is string"]
 )
 
 

@@ -37,9 +37,8 @@ def tuvl_settings() -> list[Setting]:
     return [
         Setting(
             name="apicall.allow_hosts",
-            type=tuple[str, ...],
+            type=tuple,
             default=(),
-            env="TUVL_APICALL_ALLOW_HOSTS",
             help="Hosts that a templated URL may lead to: `api.example.com`, with a port "
             "`localhost:8080`, or all below a domain `*.example.com`. A host that is named in full "
             "may have a private address.",
@@ -48,7 +47,6 @@ def tuvl_settings() -> list[Setting]:
             name="apicall.trust_env",
             type=bool,
             default=False,
-            env="TUVL_APICALL_TRUST_ENV",
             help="Use the proxies and certificates that HTTP_PROXY, HTTPS_PROXY, NO_PROXY and "
             "SSL_CERT_FILE name.",
         ),
@@ -56,7 +54,7 @@ def tuvl_settings() -> list[Setting]:
             name="apicall.max_connections",
             type=int,
             default=100,
-            env="TUVL_APICALL_MAX_CONNECTIONS",
+            minimum=1,
             help="How many connections the process keeps open at once; further requests wait.",
         ),
     ]

@@ -46,7 +46,7 @@ class ToolEntry:
         default=False, doc="Whether what the step changes goes into the shared context."
     )
     reveal: tuple[str, ...] = key(
-        default=(), doc="Secure fields of the result that the model may see."
+        default=(), source_text=True, doc="Secure fields of the result that the model may see."
     )
 
 
@@ -99,7 +99,7 @@ class AutonomousAgentSpec:
         default=None, min=1, doc="The most tokens, inner agents included; reaching it ends the loop."
     )
     timeout: float | None = key(
-        default=None, min=0.001, doc="Seconds for one model call with its retries."
+        default=None, above=0, doc="Seconds for one model call with its retries."
     )
     retry: ModelRetry | None = key(default=None, doc="Retries of a model call.")
     goal: Any = key(default=None, doc="Not a key: write `steering`.")
@@ -123,10 +123,10 @@ class Output:
         default="text", doc="`text`: kept as it is; `json`: one object, whose fields are merged."
     )
     map: dict[str, str] | None = key(
-        default=None, doc="Field of the answer to context key; only these are taken."
+        default=None, source_text=True, doc="Field of the answer to context key; only these are taken."
     )
     signal_from: str | None = key(
-        default=None, doc="Field of the answer whose value is the signal, where it is routed."
+        default=None, source_text=True, doc="Field of the answer whose value is the signal, where it is routed."
     )
 
 
@@ -149,11 +149,11 @@ class AgentSpec:
     system: Template[str] | None = key(default=None, prose=True, doc="The system prompt.")
     prompt: Template[str] | None = key(default=None, prose=True, doc="What is asked.")
     context_injection: tuple[str, ...] = key(
-        default=(), doc="Context keys that are sent along as one JSON object."
+        default=(), source_text=True, doc="Context keys that are sent along as one JSON object."
     )
     output: Output = key(factory=Output, doc="What becomes of the answer.")
     retry: Retry = key(factory=Retry, doc="When the model is asked again.")
-    timeout: float | None = key(default=None, min=0.001, doc="Seconds for one try.")
+    timeout: float | None = key(default=None, above=0, doc="Seconds for one try.")
 
 
 @attrs.frozen(kw_only=True)

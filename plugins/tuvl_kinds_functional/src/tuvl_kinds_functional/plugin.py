@@ -40,7 +40,7 @@ def tuvl_settings() -> list[Setting]:
             name="functional.threads",
             type=int,
             default=64,
-            env="TUVL_FUNCTIONAL_THREADS",
+            minimum=1,
             help="How many plain (not async) node functions may run at once; others wait.",
         )
     ]

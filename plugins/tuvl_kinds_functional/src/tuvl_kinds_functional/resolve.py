@@ -91,7 +91,9 @@ def _import(runner: str, step: StepView, plan: PlanView) -> Any:
     module, _, function = runner.partition(":")
     try:
         return getattr(importlib.import_module(module), function)
-    except Exception as error:
+    except BaseException as error:  # a module may call sys.exit
+        if isinstance(error, KeyboardInterrupt):
+            raise
         message = f"runner {runner!r} cannot be imported: {type(error).__name__}: {error}"
         raise _refused(codes.BAD_RUNNER, message, step, plan) from error
 

@@ -8,6 +8,7 @@ from tuvl_core.documents.dotenv import load_dotenv, parse_dotenv, read_dotenv
 from tuvl_core.documents.files import find_files
 from tuvl_core.documents.reader import read_documents, read_text
 from tuvl_core.documents.scalars import ScalarError, plain_value
+from tuvl_core.documents.writer import to_yaml
 
 __all__ = [
     "CODES",
@@ -20,4 +21,5 @@ __all__ = [
     "read_documents",
     "read_dotenv",
     "read_text",
+    "to_yaml",
 ]

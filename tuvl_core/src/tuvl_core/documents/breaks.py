@@ -11,19 +11,19 @@ from typing import Final
 
 from tuvl_core.documents.nodes import Node
 
-__all__ = ["disguise", "undisguise"]
+__all__ = ["OLD_BREAKS", "disguise", "undisguise"]
 
-_OLD_BREAKS: Final = "\x85\u2028\u2029"
+OLD_BREAKS: Final = "\x85\u2028\u2029"
 _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
 
 def disguise(text: str) -> tuple[str, dict[int, str]]:
     """Give the text to parse, of equal length, and the table that turns values back."""
-    if not any(char in text for char in _OLD_BREAKS):
+    if not any(char in text for char in OLD_BREAKS):
         return text, {}
     taken = set(text)
     free = (chr(code) for code in _PRIVATE_USE if chr(code) not in taken)
-    there = {ord(char): stand_in for char, stand_in in zip(_OLD_BREAKS, free, strict=False)}
+    there = {ord(char): stand_in for char, stand_in in zip(OLD_BREAKS, free, strict=False)}
     return text.translate(there), {ord(there[code]): chr(code) for code in there}
 
 

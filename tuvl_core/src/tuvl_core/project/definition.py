@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 
 from tuvl_core.diagnostics import Diagnostic, Location
 from tuvl_core.documents import Document
+from tuvl_core.project.plain import spec_data
 from tuvl_core.project.workflow import Metadata
+from tuvl_core.structure import plain_data
 
 __all__ = ["Definition"]
 
@@ -68,6 +70,21 @@ class Definition(Generic[T]):
     def add_problem(self, problem: Diagnostic) -> None:
         """Note something that is wrong with it beside other documents."""
         self._problems.append(problem)
+
+    def to_data(self) -> dict[str, Any]:
+        """The document as plain data, from its typed values: `to_yaml` makes a file of it.
+
+        Values that equal their default are left out, references to the environment are expanded,
+        and secrets are written as `***`.
+
+        Raises:
+            ValueError: It could not be read; `usable` tells.
+        """
+        return {
+            "kind": self.kind,
+            "metadata": plain_data(self.metadata),
+            "spec": spec_data(self.spec),
+        }
 
     def locate(self, *path: str | int, key: bool = False, offset: int | None = None) -> Location:
         """The place of something in the document; paths start at its root: `("spec", "model")`.

@@ -54,6 +54,7 @@ def load_project(
     values = {**dotenv, **(os.environ if environ is None else environ)}
     if settings is None:
         settings = _settings(root, values, plugins)
+    problems += settings.problems
     resolvers, found = secret_resolvers(plugins)
     problems += found
     environment = Environment(values=values, resolvers=resolvers)

@@ -15,7 +15,12 @@ from tuvl_core.project.definition import Definition
 from tuvl_core.project.envelope import Envelope, read_envelope
 from tuvl_core.project.sections import read_sections, unknown_keys
 from tuvl_core.project.steps import check_references, of_step, read_step
-from tuvl_core.project.workflow import WORKFLOW, StepDefinition, WorkflowBody, WorkflowSpec
+from tuvl_core.project.workflow import (
+    WORKFLOW,
+    StepDefinition,
+    WorkflowBody,
+    WorkflowSpec,
+)
 from tuvl_core.structure import keys_of, structure
 
 __all__ = ["read_definition"]

@@ -7,6 +7,7 @@ from tuvl_core.structure.environment import Environment, SecretResolver
 from tuvl_core.structure.fields import Key, Meaning, field, keys_of
 from tuvl_core.structure.levels import Level, level_of, suggest
 from tuvl_core.structure.nearest import did_you_mean
+from tuvl_core.structure.plain import plain_data
 from tuvl_core.structure.problems import shown_path
 from tuvl_core.structure.read import structure
 
@@ -21,6 +22,7 @@ __all__ = [
     "field",
     "keys_of",
     "level_of",
+    "plain_data",
     "shown_path",
     "structure",
     "suggest",

