@@ -115,9 +115,10 @@ class FakePlugins:
         self.settings = ()
         self.resolvers: list[tuple[Any, dict[str, Any]]] = []
 
-    def owner_of(self, name: str) -> str | None:
+    def explain_missing(self, name: str) -> str | None:
         packages = {"supervisor": "tuvl-supervisor", "MCP": "tuvl-kinds-mcp"}
-        return {**packages, "MCPServer": "tuvl-kinds-mcp"}.get(name)
+        package = {**packages, "MCPServer": "tuvl-kinds-mcp"}.get(name)
+        return f"`{name}` comes with the package {package}: `pip install {package}`" if package else None
 
     def call(self, hook: str, **_: Any) -> list[tuple[Any, dict[str, Any]]]:
         assert hook == "tuvl_secret_resolvers"

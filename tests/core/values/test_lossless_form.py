@@ -73,7 +73,7 @@ VALUES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda item: repr(item)[:40])
+@pytest.mark.parametrize("value", VALUES, ids=lambda item: type(item).__name__)
 def test_the_same_value_comes_back(value: Any) -> None:
     for nested in (value, {"k": [value]}, (value,)):
         assert same(there_and_back(nested), nested)
@@ -105,6 +105,10 @@ class Color(enum.Enum):
     RED = "red"
 
 
+class Season(enum.Enum):
+    MAY = "may"
+
+
 class Grade(enum.IntEnum):
     TOP = 1
 
@@ -114,9 +118,9 @@ class Note(str):
 
 
 def test_enums_are_their_value_and_subclasses_their_base() -> None:
-    value = [Color.RED, Grade.TOP, Note("x"), OrderedDict(a=1)]
+    value = [Season.MAY, Grade.TOP, Note("x"), OrderedDict(a=1)]
     back = there_and_back(value)
-    assert back == ["red", 1, "x", {"a": 1}]
+    assert back == ["may", 1, "x", {"a": 1}]
     assert [type(item) for item in back] == [str, int, str, dict]
 
 

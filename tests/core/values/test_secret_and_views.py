@@ -32,7 +32,7 @@ TEXT = "s3cr3t-value"
 def test_a_secret_does_not_show(caplog: pytest.LogCaptureFixture) -> None:
     secret = Secret(TEXT)
     logging.getLogger("t").warning("%s %r %s", secret, secret, {"k": [secret]})
-    shown = [str(secret), repr(secret), f"{secret}", f"{secret:>40}", f"{secret!r:.1f}"[:3]]
+    shown = [str(secret), repr(secret), f"{secret}", f"{secret:>40}", f"{secret!r:>9}"]
     shown += [f"{[secret]}", "%s" % secret, "{:d}".format(secret), caplog.text, repr({secret})]
     assert all(TEXT not in text and MASK in text for text in shown)
     assert not hasattr(secret, "__dict__")
@@ -98,7 +98,7 @@ def test_mask_finds_secrets_at_any_depth(value: Any, shown: Any) -> None:
     assert not contains_secret(mask(value))
 
 
-@pytest.mark.parametrize("value", [1, "x", [1, {"a": (2,)}], {"a": {1, 2}}, None, object()])
+@pytest.mark.parametrize("value", [1, "x", [1, {"a": (2,)}], {"a": {1, 2}}, None, object()], ids=lambda item: type(item).__name__)
 def test_mask_copies_nothing_where_nothing_is_hidden(value: Any) -> None:
     assert mask(value) is value
     assert open_secrets(value) is value

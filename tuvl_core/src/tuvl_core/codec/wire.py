@@ -196,7 +196,8 @@ def _sequence(value: list[Any] | tuple[Any, ...], path: str) -> list[Any]:
 
 
 def _set(value: AbstractSet[Any], path: str) -> list[Any]:
-    members = list(value)
+    # As masked views show them, so that the order is the same with and without the secrets.
+    members = [MASK if isinstance(member, Secret) else member for member in value]
     kinds = set(map(type, members))
     if kinds <= _NUMBERS or (len(kinds) == 1 and kinds <= _ORDERED):
         try:

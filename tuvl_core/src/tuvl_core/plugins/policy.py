@@ -85,7 +85,7 @@ class Policy:
                 f"blocked by {source}",
                 f"take {candidate.dist} out of {source} to use it",
             )
-        elif candidate.first_party or _named(candidate, self.allow):
+        elif candidate.first_party or candidate.local or _named(candidate, self.allow):
             return
         elif self.allow:
             source = self._source("allow")

@@ -84,11 +84,8 @@ class Catalog:
         return level
 
     def missing_package(self, name: str) -> str | None:
-        """Say which package would bring a kind, document or key that nothing installed knows."""
-        package = self.plugins.owner_of(name)
-        if package is None:
-            return None
-        return f"`{name}` comes with the package {package}: `pip install {package}`"
+        """Say why nothing knows a kind, document or key, and which package would bring it."""
+        return self.plugins.explain_missing(name)
 
 
 def _add_sections(level: Level, sections: Mapping[str, Any]) -> None:

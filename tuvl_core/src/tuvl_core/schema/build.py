@@ -130,7 +130,7 @@ class _Builder:
         schema = self.of(key.type, text)
         if meaning.choices:
             schema = _choices(meaning.choices, text)
-        schema = {**schema, **_bounds(key)}
+        schema = _bounded(schema, _bounds(key), text)
         if description:
             schema["description"] = description
         default = key.default
@@ -170,6 +170,14 @@ def _any_of(schemas: Iterable[Schema]) -> Schema:
     if {} in options:
         return {}
     return options[0] if len(options) == 1 else {"anyOf": options}
+
+
+def _bounded(schema: Schema, bounds: Schema, text: _Text) -> Schema:
+    """Bound a schema. A reference has a length of its own, which says nothing of what it stands for."""
+    pattern = text.pattern()
+    if pattern is None or not bounds.keys() & {"minLength", "maxLength"}:
+        return {**schema, **bounds}
+    return _any_of(({**schema, **bounds}, {"type": "string", "pattern": pattern}))
 
 
 def _bounds(key: Key) -> Schema:

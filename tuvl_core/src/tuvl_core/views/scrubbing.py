@@ -45,8 +45,8 @@ _SHAPES: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     # `api_key=…`, `"password": "…"`, `X-Api-Key: …`, `API key provided: …`
     (
         ("key", "token", "secret", "passw", "pwd", "authorization", "cookie"),
-        rf"\b((?:{_NAMES})[\"']?(?: provided| is)? ?(?:=>|[:=]) ?)"
-        rf"(?:(?:bearer|basic|token) )?{_VALUE}",
+        rf"(?<![a-z0-9])((?:{_NAMES})[\"']?(?: provided| is)? ?(?:=>|[:=]) ?)"
+        rf"(?:(?:bearer|basic|token) )?(?!\*\*\*){_VALUE}",
         rf"\1{MASK}",
     ),
     (("token=",), rf"\b(token=){_VALUE}", rf"\1{MASK}"),

@@ -1,0 +1,332 @@
+"""The kernel of tuvl: loads, checks, compiles, runs, observes and bounds workflows.
+
+Everything public is here; nothing deeper is. Names are imported when first used, so that importing this
+package costs next to nothing: a plugin's entry module pays only for what it names.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from tuvl_core.codec import (
+        MASK,
+        Secret,
+        from_lossless,
+        lossless_dumps,
+        lossless_loads,
+        register_lossless,
+        to_lossless,
+        to_wire,
+        wire_dumps,
+    )
+    from tuvl_core.context import Names, Overlay, clone
+    from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, Validator
+    from tuvl_core.diagnostics import Code, Diagnostic, Location, sort_diagnostics
+    from tuvl_core.distribution import Distribution
+    from tuvl_core.documents import Document, to_yaml
+    from tuvl_core.effects import Effect, EffectHandler
+    from tuvl_core.engine import (
+        App,
+        Bound,
+        BoundExpired,
+        END,
+        RunHandle,
+        advance,
+        run,
+        step,
+        stream,
+    )
+    from tuvl_core.errors import (
+        AccessError,
+        CodecError,
+        CommitFailedError,
+        DeniedError,
+        InputError,
+        PluginError,
+        ProjectError,
+        RunError,
+        RunLimitError,
+        SettingsError,
+        StepCrashedError,
+        StepError,
+        StepTimeoutError,
+        TemplateError,
+        TuvlError,
+        UndefinedNameError,
+        UnknownWorkflowError,
+        UnroutedSignalError,
+    )
+    from tuvl_core.events import ProgressSink, QueueSink, StepEvent
+    from tuvl_core.hookspecs import TUVL_API, hookimpl, hookspec
+    from tuvl_core.identity import ALL_SCOPES, Principal
+    from tuvl_core.kinds import (
+        Capabilities,
+        Child,
+        Cost,
+        Dispatch,
+        Effects,
+        Keys,
+        NoConfig,
+        PlanView,
+        Signals,
+        StepCall,
+        StepKind,
+        StepResult,
+        StepView,
+        UNSET,
+        UsageMeter,
+        declared,
+    )
+    from tuvl_core.loops import Directives, LoopControl, LoopHandle, LoopRegistry, LoopScope
+    from tuvl_core.plan import (
+        Plan,
+        PlanStep,
+        Transition,
+        check_project,
+        check_workflow,
+        compile_workflow,
+    )
+    from tuvl_core.plugins import Candidate, KindEntry, Plugins
+    from tuvl_core.project import Definition, Project, StepDefinition, WorkflowSpec, load_project
+    from tuvl_core.runs import Meter, PathEntry, Run, RunFailure, RunResult, RunScope
+    from tuvl_core.schema import class_description, json_schema, key_descriptions
+    from tuvl_core.settings import Setting, Settings
+    from tuvl_core.structure import (
+        Environment,
+        did_you_mean,
+        field,
+        keys_of,
+        plain_data,
+        structure,
+    )
+    from tuvl_core.telemetry import counter, log_event, span, tracing_active
+    from tuvl_core.templates import (
+        Condition,
+        Expression,
+        Path,
+        Read,
+        Template,
+        compare,
+        compile_condition,
+        compile_expression,
+        is_empty,
+        parse_path,
+        reads_of,
+        text_of,
+        truth,
+    )
+    from tuvl_core.tools import (
+        ToolSpec,
+        check_parameters,
+        check_schema,
+        derive_parameters,
+        wire_names,
+    )
+    from tuvl_core.views import contains_secret, mask, open_secrets, public_view, scrub
+
+_MODULES: Final = {
+    "codec": (
+        "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless "
+        "to_lossless to_wire wire_dumps"
+    ),
+    "context": "Names Overlay clone",
+    "contributions": "AppScope Authenticator DocumentKind Section Validator",
+    "diagnostics": "Code Diagnostic Location sort_diagnostics",
+    "distribution": "Distribution",
+    "documents": "Document to_yaml",
+    "effects": "Effect EffectHandler",
+    "engine": "App Bound BoundExpired END RunHandle advance run step stream",
+    "errors": (
+        "AccessError CodecError CommitFailedError DeniedError InputError PluginError "
+        "ProjectError RunError RunLimitError SettingsError StepCrashedError StepError "
+        "StepTimeoutError TemplateError TuvlError UndefinedNameError UnknownWorkflowError "
+        "UnroutedSignalError"
+    ),
+    "events": "ProgressSink QueueSink StepEvent",
+    "hookspecs": "TUVL_API hookimpl hookspec",
+    "identity": "ALL_SCOPES Principal",
+    "kinds": (
+        "Capabilities Child Cost Dispatch Effects Keys NoConfig PlanView Signals StepCall "
+        "StepKind StepResult StepView UNSET UsageMeter declared"
+    ),
+    "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
+    "plan": "Plan PlanStep Transition check_project check_workflow compile_workflow",
+    "plugins": "Candidate KindEntry Plugins",
+    "project": "Definition Project StepDefinition WorkflowSpec load_project",
+    "runs": "Meter PathEntry Run RunFailure RunResult RunScope",
+    "schema": "class_description json_schema key_descriptions",
+    "settings": "Setting Settings",
+    "structure": "Environment did_you_mean field keys_of plain_data structure",
+    "telemetry": "counter log_event span tracing_active",
+    "templates": (
+        "Condition Expression Path Read Template compare compile_condition compile_expression "
+        "is_empty parse_path reads_of text_of truth"
+    ),
+    "tools": "ToolSpec check_parameters check_schema derive_parameters wire_names",
+    "views": "contains_secret mask open_secrets public_view scrub",
+}
+"""Where each public name lives; a test holds it equal to what type checkers see above."""
+
+_WHERE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = [
+    "ALL_SCOPES",
+    "AccessError",
+    "App",
+    "AppScope",
+    "Authenticator",
+    "Bound",
+    "BoundExpired",
+    "Candidate",
+    "Capabilities",
+    "Child",
+    "Code",
+    "CodecError",
+    "CommitFailedError",
+    "Condition",
+    "Cost",
+    "Definition",
+    "DeniedError",
+    "Diagnostic",
+    "Directives",
+    "Dispatch",
+    "Distribution",
+    "Document",
+    "DocumentKind",
+    "END",
+    "Effect",
+    "EffectHandler",
+    "Effects",
+    "Environment",
+    "Expression",
+    "InputError",
+    "Keys",
+    "KindEntry",
+    "Location",
+    "LoopControl",
+    "LoopHandle",
+    "LoopRegistry",
+    "LoopScope",
+    "MASK",
+    "Meter",
+    "Names",
+    "NoConfig",
+    "Overlay",
+    "Path",
+    "PathEntry",
+    "Plan",
+    "PlanStep",
+    "PlanView",
+    "PluginError",
+    "Plugins",
+    "Principal",
+    "ProgressSink",
+    "Project",
+    "ProjectError",
+    "QueueSink",
+    "Read",
+    "Run",
+    "RunError",
+    "RunFailure",
+    "RunHandle",
+    "RunLimitError",
+    "RunResult",
+    "RunScope",
+    "Secret",
+    "Section",
+    "Setting",
+    "Settings",
+    "SettingsError",
+    "Signals",
+    "StepCall",
+    "StepCrashedError",
+    "StepDefinition",
+    "StepError",
+    "StepEvent",
+    "StepKind",
+    "StepResult",
+    "StepTimeoutError",
+    "StepView",
+    "TUVL_API",
+    "Template",
+    "TemplateError",
+    "ToolSpec",
+    "Transition",
+    "TuvlError",
+    "UNSET",
+    "UndefinedNameError",
+    "UnknownWorkflowError",
+    "UnroutedSignalError",
+    "UsageMeter",
+    "Validator",
+    "WorkflowSpec",
+    "advance",
+    "check_parameters",
+    "check_project",
+    "check_schema",
+    "check_workflow",
+    "class_description",
+    "clone",
+    "compare",
+    "compile_condition",
+    "compile_expression",
+    "compile_workflow",
+    "contains_secret",
+    "counter",
+    "declared",
+    "derive_parameters",
+    "did_you_mean",
+    "field",
+    "from_lossless",
+    "hookimpl",
+    "hookspec",
+    "is_empty",
+    "json_schema",
+    "key_descriptions",
+    "keys_of",
+    "load_project",
+    "log_event",
+    "lossless_dumps",
+    "lossless_loads",
+    "mask",
+    "open_secrets",
+    "parse_path",
+    "plain_data",
+    "public_view",
+    "reads_of",
+    "register_lossless",
+    "run",
+    "scrub",
+    "sort_diagnostics",
+    "span",
+    "step",
+    "stream",
+    "structure",
+    "text_of",
+    "to_lossless",
+    "to_wire",
+    "to_yaml",
+    "tracing_active",
+    "truth",
+    "wire_dumps",
+    "wire_names",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("tuvl-core")
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
