@@ -91,7 +91,10 @@ class AutonomousAgent(StepKind):
         handle = call.open_loop(**numbers)
         try:
             request = ChatRequest(
-                messages=messages, tools=agent.functions, timeout_s=agent.timeout_s
+                messages=messages,
+                tools=agent.functions,
+                outcomes=agent.outcomes,
+                timeout_s=agent.timeout_s,
             )
             loop = Loop(call, agent, handle, Report(call, handle), messages, request)
             return conclude(loop, await _turns(loop))

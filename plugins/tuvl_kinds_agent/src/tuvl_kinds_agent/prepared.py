@@ -55,8 +55,11 @@ def prepare(step: StepView, plan: PlanView) -> Prepared:
     guides = load_guides(root, plan.workflow, step.id, "steering", agent.steering_files)
     skills = load_guides(root, plan.workflow, step.id, "skills", agent.skills)
     tools = build_tools(agent.tools, plan)
+    model = resolve_model(project, agent.model)
+    if agent.retry is not None:
+        model = model.with_retry(agent.retry.attempts, agent.retry.backoff)
     return Prepared(
-        model=resolve_model(project, agent.model),
+        model=model,
         system=system_prompt(agent.steering, guides, skills, agent.outcome.enum),
         tools=tools,
         functions=tuple(tool.function for tool in tools.values()),

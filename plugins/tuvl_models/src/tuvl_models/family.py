@@ -1,0 +1,134 @@
+"""Which plugin serves a model string, and how a model is found by name."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import attrs
+
+from tuvl_core import Project, ProjectError
+from tuvl_models.bound import BoundModel
+from tuvl_models.chat import ChatModel
+from tuvl_models.document import ModelSettings
+
+__all__ = ["ANY", "ModelFamily", "add_family", "families", "resolve_model"]
+
+ANY: Final = "*"
+"""The prefix of a family that takes every model string nobody else does."""
+
+
+@attrs.frozen(kw_only=True)
+class ModelFamily:
+    """Models that one plugin serves.
+
+    Attributes:
+        prefix: What stands before the `/` of a model string (`local`, `acme`), or `*` for whatever no
+            other family takes.
+        create: Makes a model. Called once per model and project; imports what is heavy on first use.
+        tool_calling: What `tool_calling: auto` means for its models.
+    """
+
+    prefix: str
+    create: Callable[[ModelSettings], ChatModel]
+    tool_calling: Literal["native", "schema"] = "native"
+
+
+class _Known:
+    """Families and models of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.families, self.twins = _collect(project)
+        self.models: dict[tuple[str, bool], BoundModel] = {}
+
+
+_known: weakref.WeakKeyDictionary[Project, _Known] = weakref.WeakKeyDictionary()
+
+
+def families(project: Project) -> Mapping[str, ModelFamily]:
+    """The model families that a project can use, by prefix."""
+    return _of(project).families
+
+
+def add_family(project: Project, family: ModelFamily) -> None:
+    """Serve models in one project without a plugin, in place of whoever serves its prefix; for tests."""
+    known = _of(project)
+    known.families[family.prefix] = family
+    known.twins.pop(family.prefix, None)
+    known.models.clear()
+
+
+def find_family(project: Project, model: str) -> ModelFamily:
+    """The family that serves a model string.
+
+    Raises:
+        ProjectError: Nobody does, or two do.
+    """
+    known = _of(project)
+    prefix = model.partition("/")[0]
+    for name in (prefix, ANY):
+        if name in known.twins:
+            owners = " and ".join(known.twins[name])
+            raise ProjectError(
+                f"models `{name}/…` are served by {owners}; say which: "
+                f'`[models.choose] "{name}" = "<distribution>"` in tuvl.toml'
+            )
+        if name in known.families:
+            return known.families[name]
+    served = ", ".join(sorted(f"{name}/…" for name in known.families)) or "none"
+    raise ProjectError(
+        f"nothing that is installed serves the model {model!r} (served are: {served}); "
+        "`pip install tuvl-model-litellm` serves those of every provider"
+    )
+
+
+def resolve_model(project: Project, name: str) -> BoundModel:
+    """Find a model: an AgentModel document by name, or, with a `/`, a model string.
+
+    Args:
+        project: The project.
+        name: The name or string.
+
+    Raises:
+        ProjectError: There is no such document, or nothing that is installed serves its model.
+    """
+    known = _of(project)
+    literal = "/" in name
+    bound = known.models.get((name, literal))
+    if bound is None:
+        if literal:
+            settings = ModelSettings(model=name, project=project)
+        else:
+            settings = ModelSettings.of(project.find("AgentModel", name).spec, name, project)
+        family = find_family(project, settings.model)
+        bound = known.models[name, literal] = BoundModel(
+            family.create(settings), settings, family.tool_calling
+        )
+    return bound
+
+
+def _of(project: Project) -> _Known:
+    known = _known.get(project)
+    if known is None:
+        known = _known[project] = _Known(project)
+    return known
+
+
+def _collect(project: Project) -> tuple[dict[str, ModelFamily], dict[str, list[str]]]:
+    offered: dict[str, list[tuple[str, ModelFamily]]] = {}
+    for candidate, found in project.plugins.call("tuvl_chat_models"):
+        for family in found or ():
+            offered.setdefault(family.prefix, []).append((candidate.dist, family))
+    choose: Mapping[str, Any] = project.settings.table("models.choose")
+    single: dict[str, ModelFamily] = {}
+    twins: dict[str, list[str]] = {}
+    for prefix, offers in offered.items():
+        if prefix in choose:
+            chosen = [(dist, family) for dist, family in offers if dist == choose[prefix]]
+            offers = chosen or offers
+        if len(offers) == 1:
+            single[prefix] = offers[0][1]
+        else:
+            twins[prefix] = sorted(dist for dist, _ in offers)
+    return single, twins

@@ -1,0 +1,130 @@
+"""Tool calls for models that have none of their own, or unreliable ones.
+
+The declared tools and the final answer are offered as one JSON Schema: the model's whole reply is an
+object that either calls a tool, `{"name": …, "arguments": {…}}`, or is the answer,
+`{"outcome": …, "result": …}`. The reply is turned back into a tool call or an answer, so that the loop
+around it is the same. The history is told in plain turns, which every chat template takes: a call is what
+the assistant said, its result is what the user says next.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from tuvl_models.chat import ChatReply, ChatRequest, ToolCall
+
+__all__ = ["from_schema", "reply_schema", "to_schema"]
+
+_TOOLS: Final = (
+    "# Tools\n\nReply with one JSON object. To call a tool, reply with its name and arguments:\n\n{tools}\n\n"
+    "When nothing is left to look up, reply with the final answer:\n{answer}"
+)
+
+
+def to_schema(request: ChatRequest) -> ChatRequest:
+    """The same question for a model that is offered a schema in place of tools."""
+    return attrs.evolve(
+        request,
+        messages=_plain_turns(request),
+        tools=(),
+        outcomes=(),
+        response_format={
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "schema": reply_schema(request), "strict": True},
+        },
+    )
+
+
+def from_schema(request: ChatRequest, reply: ChatReply) -> ChatReply:
+    """Turn the reply back into a tool call where it is one; an answer stays as it was written."""
+    if reply.finish_reason in ("length", "max_tokens", "content_filter"):
+        return reply
+    try:
+        said = json.loads(reply.content or "")
+    except ValueError:
+        return reply
+    names = {tool["function"]["name"] for tool in request.tools}
+    if not isinstance(said, dict) or said.get("name") not in names or "outcome" in said:
+        return reply
+    call = ToolCall(id=None, name=said["name"], arguments=said.get("arguments"))
+    return attrs.evolve(reply, content=None, tool_calls=(call,), finish_reason="tool_calls")
+
+
+def reply_schema(request: ChatRequest) -> dict[str, Any]:
+    """JSON Schema of every reply that a request allows."""
+    forms = [_call_schema(tool["function"]) for tool in request.tools]
+    return {"anyOf": [*forms, _answer_schema(request.outcomes)]}
+
+
+def _call_schema(function: Mapping[str, Any]) -> dict[str, Any]:
+    return _object({"name": {"const": function["name"]}, "arguments": function["parameters"]})
+
+
+def _answer_schema(outcomes: Sequence[str]) -> dict[str, Any]:
+    text = {"type": "string"}
+    if not outcomes:
+        return _object({"result": text})
+    return _object({"outcome": {"enum": list(outcomes)}, "result": text})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _plain_turns(request: ChatRequest) -> list[dict[str, Any]]:
+    """The history in turns of system, user and assistant alone."""
+    turns: list[dict[str, Any]] = []
+    refs: dict[str, str] = {}
+    for message in request.messages:
+        role, content = message["role"], message.get("content") or ""
+        calls = message.get("tool_calls") or ()
+        if role == "tool":
+            name = refs.get(message["tool_call_id"], "the tool")
+            _say(turns, "user", f"Result of {name}: {content}")
+        elif calls:
+            for call in calls:
+                function = call["function"]
+                refs[call["id"]] = function["name"]
+                said = f'{{"name": {json.dumps(function["name"])}, "arguments": {function["arguments"]}}}'
+                _say(turns, "assistant", said)
+        elif role == "system" and turns:
+            _say(turns, "user", content)  # many chat templates allow one system message, at the start
+        else:
+            _say(turns, role, content)
+    if turns and turns[0]["role"] == "system":
+        turns[0]["content"] += "\n\n" + _instruction(request)
+    else:
+        turns.insert(0, {"role": "system", "content": _instruction(request)})
+    return turns
+
+
+def _say(turns: list[dict[str, Any]], role: str, text: str) -> None:
+    """Add a turn; two of one role in a row become one, for templates insist that they alternate."""
+    if turns and turns[-1]["role"] == role:
+        turns[-1]["content"] += f"\n{text}"
+    else:
+        turns.append({"role": role, "content": text})
+
+
+def _instruction(request: ChatRequest) -> str:
+    tools = "\n".join(_tool_line(tool["function"]) for tool in request.tools) or "(there are none)"
+    answer: dict[str, Any] = {"result": "<text>"}
+    if request.outcomes:
+        answer = {"outcome": " or ".join(request.outcomes), **answer}
+    return _TOOLS.format(tools=tools, answer=json.dumps(answer, ensure_ascii=False))
+
+
+def _tool_line(function: Mapping[str, Any]) -> str:
+    properties = function["parameters"].get("properties") or {}
+    arguments = {name: f"<{schema.get('type', 'value')}>" for name, schema in properties.items()}
+    call = json.dumps({"name": function["name"], "arguments": arguments}, ensure_ascii=False)
+    return f"{call} - {function['description']}"
