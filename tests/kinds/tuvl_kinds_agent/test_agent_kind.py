@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from conftest import Actor, open_app, turn, write_project
+from agent_stage import Actor, open_app, turn, write_project
 
 from tuvl_core import Secret, check_project
 from tuvl_models import ModelError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import agent, node, open_app, write_project
+from agent_stage import agent, node, open_app, write_project
 
 from tuvl_core import ProjectError, check_project
 

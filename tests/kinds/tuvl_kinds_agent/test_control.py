@@ -6,7 +6,7 @@ import asyncio
 import time
 
 import pytest
-from conftest import Actor, Sink, agent, answer, node, tool_call, turn
+from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
 
 TWO = [tool_call("wait", "{}", "1"), tool_call("ping", "{}", "2")]
 STEPS = agent("wait", "ping", more="max_iterations: 4") + node("wait") + node("ping")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from conftest import Actor, Sink, agent, answer, node, tool_call, turn
+from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
 
 
 def inner(*tools: str, id: str = "inner", more: str = "", enum: str = "[]") -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Actor, Sink, agent, node, open_app, write_project
+from agent_stage import Actor, Sink, agent, node, open_app, write_project
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tuvl_models import ChatReply, ModelError, ToolCall, Usage

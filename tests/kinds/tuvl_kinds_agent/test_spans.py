@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Actor, agent, answer, node, tool_call, turn
+from agent_stage import Actor, agent, answer, node, tool_call, turn
 
 from tuvl_models import ModelError
 

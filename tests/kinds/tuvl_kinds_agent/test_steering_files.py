@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import Actor, agent, answer, open_app, write_project
+from agent_stage import Actor, agent, answer, open_app, write_project
 
 from tuvl_core import check_project
 from tuvl_kinds_agent.steering import GuideProblem, read_guide, scope_of

@@ -11,7 +11,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
-from conftest import Actor, Sink, agent, answer, node, tool_call, turn
+from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
 
 from tuvl_core import Secret
 

@@ -6,7 +6,7 @@ import json
 import logging
 
 import pytest
-from conftest import Actor, Sink, agent, answer, node, tool_call, turn
+from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
 
 from tuvl_models import ModelError
 
