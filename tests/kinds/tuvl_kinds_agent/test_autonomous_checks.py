@@ -32,7 +32,7 @@ def test_a_good_agent_has_no_findings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("steps", "code", "severity", "at"),
     [
-        (GOOD.replace("    model: actor\n", ""), "TUVL-A001", "error", "model|steering"),
+        (GOOD.replace("    model: actor\n", ""), "TUVL-A001", "error", "agent:"),
         (GOOD.replace("model: actor", "model: ''"), "TUVL-A001", "error", ""),
         (GOOD.replace("model: actor", "model: missing"), "TUVL-A002", "warning", "missing"),
         (GOOD.replace("    steering: Help.\n", ""), "TUVL-A003", "warning", ""),

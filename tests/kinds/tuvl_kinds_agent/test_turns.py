@@ -18,7 +18,7 @@ async def test_a_run_through_two_tools_to_a_declared_exit(stage):
         answer("escalate", {"refund": 40}),
     )
     scene = await stage(agent("lookup", "ping") + node("lookup") + node("ping"), actor=actor)
-    result = await scene.run({"ticket": "broken kettle", "_hidden": 1})
+    result = await scene.run({"ticket": "broken kettle"})
     assert (result.status, result.signal) == ("completed", "escalate")
     assert result.context == {"ticket": "broken kettle", "work_result": {"refund": 40}}
     assert result.usage == {"tokens": 30, "llm_calls": 3, "llm_attempts": 3, "tool_calls": 2}
@@ -35,7 +35,7 @@ async def test_a_run_through_two_tools_to_a_declared_exit(stage):
 async def test_an_empty_context_begins(stage):
     actor = Actor(turn(content="hello"))
     scene = await stage(agent(enum="[]", routes="{}"), actor=actor)
-    result = await scene.run({"_private": 1})
+    result = await scene.run({})
     assert (result.status, result.signal) == ("completed", "default")
     assert actor.requests[0][1]["content"] == "Begin."
     assert result.context == {"work_result": "hello"}

@@ -70,6 +70,7 @@ async def _ask(loop: Loop) -> Any:
         count_failure(loop, error)
         return failure(loop, "llm_error", f"the model call failed: {type(error).__name__}: {error}")
     if not isinstance(reply, ChatReply):
+        loop.call.usage.add(llm_calls=1, llm_attempts=1)
         return failure(loop, "llm_error", f"the model gave {type(reply).__name__}, no ChatReply")
     return reply
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
+from collections.abc import Callable
 from typing import Literal
 
 import attrs
@@ -21,26 +23,38 @@ _log = logging.getLogger("tuvl.models")
 class BoundModel:
     """A model as agents ask it.
 
+    Args:
+        create: Makes the model itself; called when it is first asked.
+        settings: What it is made of.
+        tool_calling: How it is offered tools where the settings leave that open.
+
     Attributes:
-        chat: The model itself.
-        settings: What it was made of.
+        settings: What it is made of.
         tool_calling: How it is offered tools.
     """
 
-    __slots__ = ("chat", "settings", "tool_calling")
+    __slots__ = ("_create", "settings", "tool_calling")
 
     def __init__(
-        self, chat: ChatModel, settings: ModelSettings, tool_calling: Literal["native", "schema"]
+        self,
+        create: Callable[[], ChatModel],
+        settings: ModelSettings,
+        tool_calling: Literal["native", "schema"],
     ) -> None:
-        self.chat = chat
+        self._create = functools.cache(create)
         self.settings = settings
         wanted = settings.tool_calling
         self.tool_calling = tool_calling if wanted == "auto" else wanted
 
+    @property
+    def chat(self) -> ChatModel:
+        """The model itself."""
+        return self._create()
+
     def with_retry(self, attempts: int, backoff: float) -> BoundModel:
         """The same model with other retries."""
         retry = RetrySpec(attempts=attempts, backoff=backoff)
-        return BoundModel(self.chat, attrs.evolve(self.settings, retry=retry), self.tool_calling)
+        return BoundModel(self._create, attrs.evolve(self.settings, retry=retry), self.tool_calling)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Ask, again where that may help, all within the time limit.

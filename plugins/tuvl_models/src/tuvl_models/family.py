@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 import attrs
@@ -103,7 +104,7 @@ def resolve_model(project: Project, name: str) -> BoundModel:
             settings = ModelSettings.of(project.find("AgentModel", name).spec, name, project)
         family = find_family(project, settings.model)
         bound = known.models[name, literal] = BoundModel(
-            family.create(settings), settings, family.tool_calling
+            partial(family.create, settings), settings, family.tool_calling
         )
     return bound
 

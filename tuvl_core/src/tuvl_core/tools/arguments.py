@@ -60,7 +60,7 @@ class ArgumentCheck:
         """
         try:
             if type(arguments) is str:
-                values = _decode(arguments) if arguments and not arguments.isspace() else {}
+                values = _read(arguments) if arguments and not arguments.isspace() else {}
             else:
                 values = {} if arguments is None else _copied(arguments)
         except (ValueError, TypeError, RecursionError) as problem:
@@ -164,11 +164,19 @@ def _read_float(text: str) -> float:
 _decode: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_read_float).decode
 
 
+def _read(text: str) -> Any:
+    values = _decode(text)
+    if "\\u" in text or not text.isascii():
+        # Half of a surrogate pair can be written as JSON, and sent to nobody.
+        json.dumps(values, ensure_ascii=False).encode()
+    return values
+
+
 def _copied(arguments: object) -> Any:
     """Take over what a provider parsed, as JSON data of our own."""
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
-    return _decode(json.dumps(arguments, allow_nan=False))
+    return _read(json.dumps(arguments, allow_nan=False))
 
 
 def _cut(text: str, most: int) -> str:
