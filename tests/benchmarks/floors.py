@@ -238,21 +238,30 @@ def spine_floor1() -> Job:
 # --- timing ---------------------------------------------------------------------------------
 
 
-async def ratio(job: Job, floor: Job, *, seconds: float = 4.0, repeat_floor: int = 5) -> float:
-    """Median of pairwise ratios of a job's time to a floor's, run alternately."""
-    for _ in range(5):
-        await job()
-        await floor()
+async def ratio(job: Job, floor: Job, *, seconds: float = 4.0, block: float = 0.01) -> float:
+    """Median of pairwise ratios of a job's time to a floor's.
+
+    Blocks of about `block` seconds of the one and of the other alternate, so that both run as warm as
+    they do in a process that does nothing else, and the machine's load cancels out.
+    """
+    jobs, floors = await _count(job, block), await _count(floor, block)
     gc.collect()
     found: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 9:
-        began = time.perf_counter()
-        await job()
-        spent = time.perf_counter() - began
-        began = time.perf_counter()
-        for _ in range(repeat_floor):
-            await floor()
-        base = (time.perf_counter() - began) / repeat_floor
-        found.append(spent / base)
+        found.append(await _timed(job, jobs) / await _timed(floor, floors))
     return statistics.median(found)
+
+
+async def _count(job: Job, block: float) -> int:
+    """How many runs of a job fill a block, after it is warm."""
+    await _timed(job, 20)
+    return max(round(block / await _timed(job, 5)), 1)
+
+
+async def _timed(job: Job, count: int) -> float:
+    """Seconds that one run takes, as the mean of several."""
+    began = time.perf_counter()
+    for _ in range(count):
+        await job()
+    return (time.perf_counter() - began) / count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
     from tuvl_core.identity import Principal
     from tuvl_core.plan import Plan
 
-__all__ = ["Meter", "PathEntry", "Run", "RunFailure", "RunResult", "RunScope", "RunStatus"]
+__all__ = ["Meter", "PathEntry", "Run", "RunFailure", "RunResult", "RunScope", "RunStatus", "new_run_id"]
 
 RunStatus = Literal["running", "paused", "completed", "stopped", "failed", "cancelled"]
 ScopePhase = Literal["outer", "resources", "transaction"]
 PHASES: tuple[ScopePhase, ...] = ("outer", "resources", "transaction")
+
+
+def new_run_id() -> str:
+    """A random UUID (RFC 9562, version 4) as text; built by hand, for a run is often a few steps."""
+    bits = os.urandom(16).hex()
+    variant = "89ab"[int(bits[16], 16) & 3]
+    return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-{variant}{bits[17:20]}-{bits[20:]}"
 
 
 class Meter:
@@ -295,7 +303,6 @@ class RunResult:
         status: `completed`, `stopped`, `failed` or `cancelled`.
         signal: The signal of the last step that was left.
         last_step: The last step that was entered.
-        path: Every step that was left, in order.
         result: The last Response, else the `spec.output` key, else None; secrets masked.
         result_status: The HTTP status that goes with it.
         context: The public context at the end, secrets masked.
@@ -308,24 +315,29 @@ class RunResult:
     status: RunStatus
     signal: str | None
     last_step: str | None
-    path: tuple[PathEntry, ...]
+    _entries: Sequence[tuple[str, int, str, float]]
     result: Any
     result_status: int
     context: Mapping[str, Any]
     error: RunFailure | None
     usage: Mapping[str, int]
 
+    @property
+    def path(self) -> tuple[PathEntry, ...]:
+        """Every step that was left, in order."""
+        return tuple(PathEntry(*entry) for entry in self._entries)
+
     @classmethod
     def of(cls, run: Run) -> RunResult:
         """Take the result of a run that is over."""
-        path = tuple(PathEntry(*entry) for entry in run.path)
+        path = run.path
         return cls(
             run_id=run.id,
             workflow=run.workflow,
             status=run.status,
-            signal=path[-1].signal if path else None,
+            signal=path[-1][2] if path else None,
             last_step=run.step_id,
-            path=path,
+            entries=tuple(path),
             result=run.final_result(),
             result_status=run.result_status,
             context=run.public_context(),

@@ -19,7 +19,7 @@ def outcome(node: str, value: Any, ctx: NodeContext) -> StepResult:
     Raises:
         StepError: It returned what is no result; the message names the node.
     """
-    update, signal = _shape(node, value)
+    update, signal = (value, "default") if value.__class__ is dict else _shape(node, value)
     for key in update:
         if key.__class__ is not str or key[:1] == "_":
             raise _bad_key(node, key)

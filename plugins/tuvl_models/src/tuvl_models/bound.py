@@ -33,7 +33,7 @@ class BoundModel:
         tool_calling: How it is offered tools.
     """
 
-    __slots__ = ("_create", "settings", "tool_calling")
+    __slots__ = ("_chat", "_create", "settings", "tool_calling")
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class BoundModel:
         tool_calling: Literal["native", "schema"],
     ) -> None:
         self._create = functools.cache(create)
+        self._chat: ChatModel | None = None
         self.settings = settings
         wanted = settings.tool_calling
         self.tool_calling = tool_calling if wanted == "auto" else wanted
@@ -49,7 +50,9 @@ class BoundModel:
     @property
     def chat(self) -> ChatModel:
         """The model itself."""
-        return self._create()
+        if self._chat is None:
+            self._chat = self._create()
+        return self._chat
 
     def with_retry(self, attempts: int, backoff: float) -> BoundModel:
         """The same model with other retries."""
@@ -62,68 +65,59 @@ class BoundModel:
         Raises:
             ModelError: There was no answer. Its message holds no key.
         """
-        seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout
-        tries = _Tries(self)
-        try:
-            async with asyncio.timeout(seconds):
-                if self.tool_calling == "native" or not (request.tools or request.outcomes):
-                    return await tries.ask(request)
-                from tuvl_models.schema_calling import from_schema, to_schema
+        if self.tool_calling == "schema" and (request.tools or request.outcomes):
+            from tuvl_models.schema_calling import from_schema, to_schema
 
-                return from_schema(request, await tries.ask(to_schema(request)))
-        except TimeoutError:
-            raise ModelError(
-                f"model {self.settings.model} did not answer within {seconds:g} s",
-                type="llm_timeout",
-                attempts=max(tries.made, 1),
-            ) from None
+            return from_schema(request, await self._within_limit(to_schema(request)))
+        return await self._within_limit(request)
 
     def clean(self, text: str) -> str:
         """Take the model's key, and whatever looks like one, out of a text."""
         key = self.settings.api_key
         return scrub(text, (str(key.reveal()),) if key is not None else ())
 
+    async def _within_limit(self, request: ChatRequest) -> ChatReply:
+        seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout
+        made = 1
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    try:
+                        reply = await (self._chat or self.chat).complete(request)
+                        return reply if made == 1 else attrs.evolve(reply, attempts=made)
+                    except Exception as error:
+                        await self._wait_for_another(self._failure(error, made), made)
+                        made += 1
+        except TimeoutError:
+            raise ModelError(
+                f"model {self.settings.model} did not answer within {seconds:g} s",
+                type="llm_timeout",
+                attempts=made,
+            ) from None
 
-class _Tries:
-    """The attempts of one call."""
-
-    __slots__ = ("_model", "made")
-
-    def __init__(self, model: BoundModel) -> None:
-        self._model = model
-        self.made = 0
-
-    async def ask(self, request: ChatRequest) -> ChatReply:
-        model, retry = self._model, self._model.settings.retry
-        while True:
-            self.made += 1
-            try:
-                reply = await model.chat.complete(request)
-            except ModelError as error:
-                if not error.retryable or self.made >= retry.attempts:
-                    raise self._final(error) from None
-                await self._wait(error, retry)
-            except TimeoutError as error:
-                # Not ours: the limit around the call raises CancelledError in here.
-                raise self._final(ModelError("the connection timed out", type="llm_timeout")) from error
-            except Exception as error:
-                text = f"the model call failed: {type(error).__name__}: {error}"
-                raise self._final(ModelError(text)) from None
-            else:
-                return reply if self.made == 1 else attrs.evolve(reply, attempts=self.made)
-
-    async def _wait(self, error: ModelError, retry: RetrySpec) -> None:
-        seconds = retry.backoff * 2 ** (self.made - 1)
-        if error.retry_after_s is not None:
-            seconds = max(seconds, error.retry_after_s)
-        fields = {"model": self._model.settings.model, "attempt": self.made, "wait_s": seconds}
+    async def _wait_for_another(self, failure: ModelError, made: int) -> None:
+        """Wait before another attempt; where none would help, or none is left, fail."""
+        retry = self.settings.retry
+        if not failure.retryable or made >= retry.attempts:
+            raise failure from None
+        seconds = retry.backoff * 2 ** (made - 1)
+        if failure.retry_after_s is not None:
+            seconds = max(seconds, failure.retry_after_s)
+        fields = {"model": self.settings.model, "attempt": made, "wait_s": seconds}
         log_event(_log, logging.WARNING, "model.retry", fields)
         await asyncio.sleep(seconds)
 
-    def _final(self, error: ModelError) -> ModelError:
-        return ModelError(
-            self._model.clean(str(error)),
-            type=error.type,
-            retryable=error.retryable,
-            attempts=self.made,
-        )
+    def _failure(self, error: Exception, made: int) -> ModelError:
+        """What an attempt raised, as a failure that is fit to be shown."""
+        if isinstance(error, ModelError):
+            return ModelError(
+                self.clean(str(error)),
+                type=error.type,
+                retryable=error.retryable,
+                retry_after_s=error.retry_after_s,
+                attempts=made,
+            )
+        if isinstance(error, TimeoutError):  # not the limit of this call: that one cancels
+            return ModelError("the connection timed out", type="llm_timeout", attempts=made)
+        text = f"the model call failed: {type(error).__name__}: {error}"
+        return ModelError(self.clean(text), attempts=made)

@@ -33,9 +33,13 @@ class Overlay(MutableMapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         own = self._own
-        if key in own:
+        if own and key in own:
             return own[key]
-        value = self._below(key, UNSET)
+        base = self._base
+        if type(base) is not Overlay and self._arguments is None and self._changes is None:
+            value = base.get(key, UNSET)  # as `_below` would, for the steps of a spine
+        else:
+            value = self._below(key, UNSET)
         if value is UNSET:
             raise KeyError(key)
         if type(value) in ATOMIC:
@@ -92,6 +96,11 @@ class Overlay(MutableMapping[str, Any]):
         """Read a key without cloning; for code that only looks and never changes what it sees."""
         own = self._own
         return own[key] if key in own else self._below(key, default)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was set or deleted by key."""
+        return bool(self._changes)
 
     def changes(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Give what was set and what was deleted by key, in the order of the first change."""

@@ -37,11 +37,9 @@ def advance(step: PlanStep, signal: str) -> Transition:
 
 
 def next_step(plan: Plan, step: PlanStep, signal: str) -> tuple[Transition, PlanStep | None]:
-    """Resolve a transition within its plan, remembering it on the step."""
-    transition = step.transitions.get(signal)
-    if transition is None:
-        transition = advance(step, signal)
-        if transition.kind != "unrouted":
-            step.transitions[signal] = transition
-    target = transition.target
-    return transition, plan.steps[target] if target is not None else None
+    """Resolve a transition within its plan; the step remembers where it leads on."""
+    transition = advance(step, signal)
+    if transition.target is None:
+        return transition, None
+    following = step.successors[signal] = plan.steps[transition.target]
+    return transition, following

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core.engine.inputs import authorize, initial_context
 from tuvl_core.engine.lifecycle import execute
@@ -14,7 +13,7 @@ from tuvl_core.events import ProgressSink, QueueSink, StepEvent
 from tuvl_core.identity import Principal
 from tuvl_core.loops import LoopHandle, LoopRegistry
 from tuvl_core.plan import Plan, compile_workflow
-from tuvl_core.runs import Run, RunResult, RunScope
+from tuvl_core.runs import Run, RunResult, RunScope, new_run_id
 from tuvl_core.telemetry import log_event, tracing_active
 
 if TYPE_CHECKING:
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
     from tuvl_core.settings import Settings
 
 __all__ = ["App", "RunHandle"]
+
+
+_PER_RUN: Final = ("tuvl_progress_sinks", "tuvl_effect_handlers", "tuvl_run_scope")
+"""Hooks that are called for each run."""
 
 
 class App:
@@ -51,6 +54,7 @@ class App:
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._handles: set[RunHandle] = set()
         self._lock: asyncio.Lock | None = None
+        self._contributing = any(map(project.plugins.implements, _PER_RUN))
 
     @property
     def settings(self) -> Settings:
@@ -219,7 +223,7 @@ class App:
             await self._open_resources(plan)
         run = Run(
             app=self,
-            id=run_id or str(uuid.uuid4()),
+            id=run_id or new_run_id(),
             plan=plan,
             principal=principal,
             context=context,
@@ -233,6 +237,8 @@ class App:
 
     def _contributions(self, run: Run) -> list[RunScope]:
         """Let plugins add sinks, handlers and scopes to a run that is about to start."""
+        if not self._contributing:
+            return []
         call = self.plugins.call
         sinks = [s for _, found in call("tuvl_progress_sinks", run=run) for s in found or ()]
         handlers = [h for _, found in call("tuvl_effect_handlers", run=run) for h in found or ()]

@@ -61,8 +61,7 @@ class Bound:
         Raises:
             BoundExpired: The limit passed. The work has been cancelled and is not waited for.
         """
-        task = self._task = self._loop.create_task(work)
-        task.add_done_callback(self._finished)
+        task = self._task = self._loop.create_task(self._do(work))
         self._start()
         try:
             expired = await self._done
@@ -79,6 +78,8 @@ class Bound:
     def cancel(self) -> None:
         """Cancel the work now; `run` then raises what the work makes of it."""
         if self._task is not None:
+            # A task that has not begun yet ends without running any of `_do`.
+            self._task.add_done_callback(self._finished)
             self._task.cancel()
 
     def suspend(self) -> None:
@@ -94,11 +95,19 @@ class Bound:
         if self._suspended == 0 and not self._done.done():
             self._start()
 
+    async def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        # Tells the waiting side from within: a done-callback would cost a turn of the event loop.
+        try:
+            return await work
+        finally:
+            if not self._done.done():
+                self._done.set_result(False)
+
     def _start(self) -> None:
         if self._left is None:
             return
-        self._deadline = self._loop.time() + self._left
-        self._timer = self._loop.call_later(self._left, self._expire)
+        self._deadline = due = self._loop.time() + self._left
+        self._timer = self._loop.call_at(due, self._expire)
         WATCHDOG.watch(self, self._left, self._label)
 
     def _stop(self) -> None:

@@ -31,43 +31,21 @@ _log = logging.getLogger("tuvl.step")
 class Call:
     """One execution of one step, on the spine or as a tool."""
 
-    __slots__ = (
-        "_key",
-        "_meter",
-        "_names",
-        "_segment",
-        "arguments",
-        "bounds",
-        "context",
-        "loop",
-        "parent",
-        "run",
-        "step",
-        "visit",
-    )
+    # What most calls never need stands on the class, so that making a call costs four assignments.
+    arguments: Mapping[str, Any] | None = None
+    parent: Call | None = None
+    bounds: tuple[Bound, ...] = ()
+    loop: LoopHandle | None = None
+    _segment: str | None = None
+    _key: str | None = None
+    _meter: Meter | None = None
+    _names: Names | None = None
 
-    def __init__(
-        self,
-        run: Run,
-        step: PlanStep,
-        visit: int,
-        context: Any,
-        arguments: Mapping[str, Any] | None = None,
-        parent: Call | None = None,
-        segment: str | None = None,
-    ) -> None:
+    def __init__(self, run: Run, step: PlanStep, visit: int, context: Any) -> None:
         self.run = run
         self.step = step
         self.visit = visit
         self.context = context
-        self.arguments = arguments
-        self.parent = parent
-        self._segment = segment
-        self._key: str | None = None
-        self._meter: Meter | None = None
-        self._names: Names | None = None
-        self.bounds: tuple[Bound, ...] = ()
-        self.loop: LoopHandle | None = None
 
     # --- what is known ----------------------------------------------------------------------
 
@@ -204,7 +182,8 @@ class Call:
         run = self.run
         visit = run.visits.get(ref, 0) + 1
         run.visits[ref] = visit
-        child = Call(run, step, visit, Overlay(self.context, arguments), arguments, self, name)
+        child = Call(run, step, visit, Overlay(self.context, arguments))
+        child.arguments, child.parent, child._segment = arguments, self, name
         return dispatch(child, timeout_s)
 
     def progress(self, type: str, fields: Mapping[str, Any]) -> None:

@@ -84,7 +84,7 @@ def failed(call: Call, error: StepError) -> StepResult:
 
 async def _tool(call: Call, timeout_s: float | None) -> StepResult:
     # A composite's inner calls pass the door themselves; its limit therefore stands outside.
-    if call.step.composite and timeout_s is not None:
+    if timeout_s is not None and (call.step.composite or not call.run.handlers):
         return await _within_tool_limit(call, timeout_s)
     return await _through_door(call, timeout_s)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tuvl_core.context import Overlay
 from tuvl_core.engine.advance import next_step
 from tuvl_core.engine.call import Call
-from tuvl_core.engine.step import plain_step, step as full_step
-from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, UnroutedSignalError
+from tuvl_core.engine.step import failed, step as full_step
+from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, StepError, UnroutedSignalError
 from tuvl_core.kinds import UNSET, StepResult
 from tuvl_core.runs import Run, RunFailure
 from tuvl_core.telemetry import log_event
@@ -31,7 +31,7 @@ async def walk(run: Run) -> None:
         asyncio.CancelledError: The run was cancelled, even if a step swallowed that.
     """
     plan = run.plan
-    execute = full_step if run.handlers or run.traced else plain_step
+    watched = bool(run.handlers or run.traced)
     max_steps = plan.limits.max_steps
     cancelling = _cancel_probe()
     step = plan.first
@@ -49,7 +49,12 @@ async def walk(run: Run) -> None:
         call = Call(run, step, visit, Overlay(run.context) if step.mutates_context else run.view)
         began = perf_counter()
         try:
-            result = await execute(call)
+            if watched or step.timeout is not None:
+                result = await full_step(call)
+            else:
+                result = await step.kind.run(call)
+        except StepError as error:
+            result = failed(call, error)
         except BaseException as error:
             _keep_what_was_done(call)
             if isinstance(error, Exception):
@@ -57,11 +62,12 @@ async def walk(run: Run) -> None:
             raise
         if result.__class__ is not StepResult:
             raise _crash(call, TypeError(f"run returned {type(result).__name__}, not StepResult"))
+        signal = result.signal
         merge(run, step, result)
-        run.path.append((id, visit, result.signal, perf_counter() - began))
+        run.path.append((id, visit, signal, perf_counter() - began))
         if run.sinks:
-            run.emit("step", id, visit, step.kind_name, result.signal)
-        step = _go_on(run, step, result)
+            run.emit("step", id, visit, step.kind_name, signal)
+        step = step.successors.get(signal) or _go_on(run, step, result)
 
 
 def merge(run: Run, step: PlanStep, result: StepResult) -> None:
@@ -69,7 +75,8 @@ def merge(run: Run, step: PlanStep, result: StepResult) -> None:
     writes = result.writes
     if writes:
         run.context.update(writes)
-        run.changed(writes)
+        if run.sinks:
+            run.changed(writes)
     if result.deletes:
         for key in result.deletes:
             run.context.pop(key, None)

@@ -52,7 +52,7 @@ class PlanStep:
         children: Steps it may dispatch, by id.
         child_refs: Its references, as the kind declared them.
         prepared: What the kind made of it at compile time.
-        transitions: Where its signals lead, filled as runs meet them.
+        successors: The steps its signals lead to, filled as runs meet them.
     """
 
     id: str
@@ -70,7 +70,7 @@ class PlanStep:
     children: Mapping[str, PlanStep] = attrs.field(factory=dict)
     child_refs: tuple[Child, ...] = ()
     prepared: Any = None
-    transitions: dict[str, Transition] = attrs.field(factory=dict)
+    successors: dict[str, PlanStep] = attrs.field(factory=dict, repr=False)
     timeout: float | None = None
 
     @property
