@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plugins"]
 
-_FORGIVING: Final = frozenset({"tuvl_app_scope", "tuvl_progress_sinks"})
+_FORGIVING: Final = frozenset({"tuvl_app_scope", "tuvl_cli_commands", "tuvl_progress_sinks"})
 """Hooks whose failure costs what the plugin would have added, and nothing else."""
 
 _log = logging.getLogger("tuvl.plugins")
@@ -103,7 +103,7 @@ class Plugins:
                 answers.append((candidate, implementation(arguments)))
             except TuvlError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._failed(candidate, hook, error)
         return answers
 
@@ -116,7 +116,7 @@ class Plugins:
         """Names of all hooks that somebody specifies."""
         return self._hooks.names
 
-    def _failed(self, candidate: Candidate, hook: str, error: Exception) -> None:
+    def _failed(self, candidate: Candidate, hook: str, error: BaseException) -> None:
         from tuvl_core.telemetry import log_event
 
         text = f"{candidate.label}: {hook} raised {cause(error)}"
@@ -124,7 +124,8 @@ class Plugins:
             candidate.leave_out("failed", f"{hook}: {cause(error)}", way_out(candidate))
             self._hooks.drop(candidate)
         elif hook in _FORGIVING:
-            fields = {"plugin": candidate.label, "hook": hook, "error": cause(error)}
+            fields = {"plugin": candidate.label, "entry_point": candidate.name, "hook": hook}
+            fields |= {"error": cause(error), "remedy": way_out(candidate)}
             log_event(_log, logging.WARNING, "plugin.hook_failed", fields)
         else:
             raise PluginError(f"{text}; {way_out(candidate)}") from error

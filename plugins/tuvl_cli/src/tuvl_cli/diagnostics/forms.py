@@ -1,0 +1,73 @@
+"""Findings as text, JSON, SARIF 2.1.0 and annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tuvl_cli.output import echo, echo_json
+
+if TYPE_CHECKING:
+    from tuvl_core import Diagnostic
+
+__all__ = ["render", "summary"]
+
+
+def render(form: str, found: Sequence[Diagnostic], files: int, root: Path) -> None:
+    """Print findings in one of the forms."""
+    if form == "json":
+        echo_json({"diagnostics": [item.to_json() for item in found], "summary": summary(found, files)})
+    elif form == "sarif":
+        from tuvl_cli.diagnostics.sarif import sarif
+
+        echo_json(sarif(found, root))
+    elif form == "github":
+        for item in found:
+            echo(_annotation(item, root))
+    else:
+        from tuvl_cli.diagnostics.text import Excerpts, render_text
+
+        excerpts = Excerpts(root)
+        for item in found:
+            echo(render_text(item, excerpts))
+        echo(_sentence(found, files))
+
+
+def summary(found: Sequence[Diagnostic], files: int) -> dict[str, int]:
+    """How many there are."""
+    counts = Counter(item.severity for item in found)
+    return {"errors": counts["error"], "warnings": counts["warning"], "files": files}
+
+
+def _sentence(found: Sequence[Diagnostic], files: int) -> str:
+    counts = summary(found, files)
+    read = _counted(files, "file")
+    if not counts["errors"] and not counts["warnings"]:
+        return f"{read}, no errors, no warnings"
+    return f"{read}, {_counted(counts['errors'], 'error')}, {_counted(counts['warnings'], 'warning')}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _annotation(item: Diagnostic, root: Path) -> str:
+    level = "notice" if item.severity == "info" else item.severity
+    where = item.location
+    place = ""
+    if where is not None:
+        # Annotations are placed by paths from the checkout's root, where such a job runs.
+        path = (root / where.path).as_posix()
+        place = f"file={_property(path)},line={where.line},col={where.column},"
+    text = f"{item.message} ({item.hint})" if item.hint else item.message
+    return f"::{level} {place}title={_property(item.code)}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

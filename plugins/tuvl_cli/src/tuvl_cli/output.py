@@ -1,0 +1,108 @@
+"""What the command itself writes to stdout, kept apart from whatever else prints.
+
+Plugins, kinds, nodes and the programs they start may print. A command that claims stdout keeps the real
+one for its own output; everything else that goes there from then on, through Python or through the file
+descriptor, lands on stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import IO, Any
+
+import click
+
+__all__ = ["claim_stdout", "echo", "echo_json", "flush", "let_go", "own_fileno", "warn"]
+
+_own: IO[str] | None = None
+
+
+def claim_stdout() -> None:
+    """Take stdout for the command alone, until the process ends."""
+    global _own
+    if _own is not None:
+        return
+    real = sys.stdout
+    if real is None:
+        _own = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - lives as long as the process
+    else:
+        real.flush()
+        try:
+            kept, shared = os.dup(real.fileno()), real.fileno()
+            os.dup2(_stderr_fileno(), shared)
+        except (OSError, ValueError):
+            _own = real  # no descriptor behind it, as inside a test
+        else:
+            _own = os.fdopen(kept, "w", encoding=real.encoding, errors="backslashreplace", newline="\n")
+    sys.stdout = sys.stderr
+
+
+def echo(text: str) -> None:
+    """Write a line of text; colours are left out where they cannot be seen."""
+    click.echo(text, file=_own)
+
+
+def echo_json(value: Any, *, compact: bool = False) -> None:
+    """Write a value as strict JSON in UTF-8, for programs; readable for people too unless compact."""
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=None if compact else 2,
+        separators=(",", ":") if compact else None,
+    )
+    stream = _own if _own is not None else sys.stdout
+    if stream is None:
+        return
+    # The escape of half a surrogate pair, as in a file name that is no text, is valid JSON as well.
+    data = f"{text}\n".encode("utf-8", "backslashreplace")
+    stream.flush()
+    binary = getattr(stream, "buffer", None)
+    if binary is None:
+        stream.write(data.decode("utf-8"))
+    else:
+        binary.write(data)
+        binary.flush()
+
+
+def warn(text: str) -> None:
+    """Write one line to stderr, as a warning."""
+    click.echo(f"{click.style('warning', fg='yellow')}: {' '.join(text.split())}", err=True)
+
+
+def own_fileno() -> int | None:
+    """The descriptor behind the claimed stdout, for a thread that writes by itself; None if there is none."""
+    try:
+        return _own.fileno() if _own is not None else None
+    except (OSError, ValueError):
+        return None
+
+
+def flush() -> None:
+    """Write out what is still held back.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    for stream in (_own, sys.stdout):
+        if stream is not None:
+            stream.flush()
+
+
+def let_go() -> None:
+    """Nobody reads any more: what Python would still flush at its end goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (_own, sys.__stdout__):
+        try:
+            if stream is not None:
+                os.dup2(nowhere, stream.fileno())
+        except (OSError, ValueError):
+            continue
+
+
+def _stderr_fileno() -> int:
+    if sys.stderr is not None:
+        return sys.stderr.fileno()
+    return os.open(os.devnull, os.O_WRONLY)

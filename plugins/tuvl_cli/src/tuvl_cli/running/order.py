@@ -1,0 +1,125 @@
+"""`tuvl run`, once its command line is read."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tuvl_cli.options import load_project
+from tuvl_cli.output import claim_stdout, echo_json, own_fileno, warn
+from tuvl_cli.running.closing import exit_code, say_result, say_summary
+from tuvl_cli.running.interrupts import INTERRUPTED, Interrupts, leave_soon
+from tuvl_cli.running.outlet import EventLines
+from tuvl_cli.running.progress import Progress, choose_view
+from tuvl_cli.running.request import principal, read_input
+from tuvl_cli.running.session import Session
+from tuvl_core import App, Plan, Project, ProjectError, RunResult, to_wire
+
+__all__ = ["Order", "carry_out"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Order:
+    """What was typed.
+
+    Attributes:
+        workflow: Its name.
+        directory: The project's.
+        input: As given: JSON text, `@file` or `-`.
+        form: What goes to stdout: `result`, `json` or `events`.
+        subject: Who the run acts for.
+        tenant: Whose data it may see.
+        scopes: What it may do.
+    """
+
+    workflow: str
+    directory: Path
+    input: str | None
+    form: str
+    subject: str | None
+    tenant: str | None
+    scopes: Sequence[str]
+
+
+def carry_out(order: Order) -> int:
+    """Run the workflow, tell about it, and give the exit code.
+
+    Raises:
+        TuvlError: It does not start.
+        CodecError: Its result has no wire form.
+    """
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    claim_stdout()
+    with Interrupts() as interrupts:
+        given = read_input(order.input)
+        who = principal(order.subject, order.tenant, order.scopes)
+        project = load_project(order.directory)
+        _look_at_plugins(project)
+        app = App(project)
+        plan = app.plan(order.workflow)
+        session = Session(app)
+        interrupts.cancel = lambda: session.cancel("interrupted")
+        events = _events(session) if order.form == "events" else None
+        # Two streams that are told the same story on one terminal would write into each other.
+        progress = None if events is not None and terminal else _progress(app, plan)
+        sinks = [sink for sink in (events, progress) if sink is not None]
+        began = time.monotonic()
+        try:
+            result = session.run(order.workflow, given, principal=who, sinks=sinks)
+        finally:
+            interrupts.over = True
+            if progress is not None:
+                progress.finish()
+        code = _tell(order, result, time.monotonic() - began, events)
+        leave_soon(code)
+    return code
+
+
+def _look_at_plugins(project: Project) -> None:
+    """Refuse where a plugin is missing that must not be; of others that are left out, say so."""
+    problems = project.plugins.problems
+    refused = [item for item in problems if item.severity == "error" and item.klass == "structure"]
+    if refused:
+        raise ProjectError("plugins stand in the way of every run of this project", refused)
+    for item in problems:
+        if item.severity != "info":
+            warn(f"{item.message}; {item.hint}" if item.hint else item.message)
+    for item in project.settings.problems:
+        warn(str(item))
+
+
+def _events(session: Session) -> EventLines | None:
+    fileno = own_fileno()
+    if fileno is None:
+        return None
+    return EventLines(fileno, gone=lambda: session.cancel("nobody reads the events any more"))
+
+
+def _progress(app: App, plan: Plan) -> Progress:
+    kinds = {step.id: step.kind_name for step in plan.steps.values() if step.on_spine}
+    return Progress(choose_view(), kinds, app.loops)
+
+
+def _tell(order: Order, result: RunResult | None, took: float, events: EventLines | None) -> int:
+    if result is None:
+        warn(f"{order.workflow} was cancelled before its first step")
+    else:
+        say_summary(result, took)
+    if events is not None:
+        lost, failure = events.finish()
+        if lost:
+            warn(f"stdout was read too slowly: {lost} events are lost; `seq` shows where")
+        if failure is not None and not isinstance(failure, BrokenPipeError):
+            raise failure
+    if result is None:
+        return INTERRUPTED
+    if order.form == "json":
+        echo_json(result.to_dict(), compact=True)
+    elif order.form == "result":
+        say_result(result)
+    else:
+        to_wire(result.result, "result")
+    return exit_code(result)
