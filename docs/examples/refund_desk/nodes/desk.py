@@ -32,7 +32,11 @@ async def check_policy(ctx: Any) -> dict[str, Any]:
 @node("hand_over")
 async def hand_over(ctx: Any) -> dict[str, Any]:
     """Write down for a person what is known and why the desk stopped."""
-    policy = ctx.get("policy")
     known = [name for name in ("order", "policy") if name in ctx]
-    why = ctx.get("_last_error") or (policy or {}).get("because") or ctx.get("summary") or "the agent escalated"
+    if ctx.get("_last_error"):
+        why = f"the agent stopped: {ctx['_last_error']}"
+    elif "policy" in ctx:
+        why = ctx["policy"]["because"]
+    else:
+        why = f"the agent never checked the policy; it says: {ctx.get('summary')}"
     return {"handover": {"decision": "a person decides", "because": why, "known": known}}

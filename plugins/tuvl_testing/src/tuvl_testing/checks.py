@@ -1,0 +1,119 @@
+"""A first check of a kind against the contract that every kind has."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tuvl_core import (
+    Keys,
+    Plugins,
+    RunResult,
+    Signals,
+    StepKind,
+    check_parameters,
+    declared,
+    load_project,
+    App,
+    check_workflow,
+    to_wire,
+)
+
+__all__ = ["KindCheckError", "check_kind"]
+
+_PLUGIN = "kind_under_test"
+
+
+class KindCheckError(AssertionError):
+    """A kind does not do what its contract, or its own declarations, say."""
+
+
+async def check_kind(
+    kind: type[StepKind],
+    config: Mapping[str, Any],
+    *,
+    context: Mapping[str, Any] | None = None,
+    signal: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> RunResult:
+    """Run a kind once as the only step of a workflow, and hold it to what it declares.
+
+    Checked are: the config parses; no error is found in it; only a declared signal comes out; only
+    declared keys are written; what is written has a wire form; the caller's context stays as it was; the
+    parameters as a tool are a JSON Schema; cancelling a run of it ends it.
+
+    Args:
+        kind: The kind.
+        config: The step's own keys.
+        context: The context it starts with.
+        signal: The signal it has to leave by.
+        environ: What `${…}` and settings read.
+
+    Raises:
+        KindCheckError: One of these does not hold.
+    """
+    with TemporaryDirectory() as folder:
+        app = await _open(Path(folder), kind, config, dict(environ or {}))
+        try:
+            return await _check(app, kind, dict(context or {}), signal)
+        finally:
+            await app.close()
+
+
+async def _open(root: Path, kind: type[StepKind], config: Mapping[str, Any], environ: dict[str, str]) -> App:
+    (root / "plugins").mkdir()
+    code = f"from tuvl_core import hookimpl\nKIND = None\n\n@hookimpl\ndef tuvl_step_kinds():\n    return [KIND]\n"
+    (root / "plugins" / f"{_PLUGIN}.py").write_text(code)
+    step = {"id": "it", "kind": kind.name, **config}
+    body = {"kind": "Workflow", "metadata": {"name": "w"}, "spec": {"steps": [step]}}
+    (root / "w.yaml").write_text(json.dumps(body))
+    plugins = Plugins.load(root=root, environ=environ)
+    for candidate in plugins.candidates:
+        if candidate.local:
+            candidate.module.KIND = kind
+    return await App(load_project(root, plugins=plugins, environ=environ)).__aenter__()
+
+
+async def _check(app: App, kind: type[StepKind], context: dict[str, Any], wanted: str | None) -> RunResult:
+    plan = app.plan("w")
+    step = plan.steps["it"]
+    errors = [item for item in check_workflow(plan) if item.severity == "error" and "no route" not in item.message]
+    _hold(not errors, f"its own example has errors: {'; '.join(map(str, errors))}")
+    problem = check_parameters(plan.tool_parameters(step))
+    _hold(problem is None, f"its parameters as a tool are no JSON Schema: {problem}")
+    before = copy.deepcopy(context)
+    result = await app.run("w", context)
+    _hold(context == before, "it changed the context of its caller")
+    _hold(result.error is None or result.error.type != "StepCrashedError", f"it crashed: {result.error}")
+    if not result.path:
+        raise KindCheckError(f"the step was not left: {result.error}")
+    left = result.path[0].signal
+    signals: Signals = declared(step.kind, "signals", step, plan)
+    _hold(signals.can_emit(left), f"it left by {left!r}, which it does not declare ({', '.join(signals.names)})")
+    _hold(wanted is None or left == wanted, f"it left by {left!r}, not by {wanted!r}: {result.error}")
+    writes: Keys = declared(step.kind, "writes", step, plan)
+    written = {key for key, value in result.context.items() if key not in context or context[key] != value}
+    surplus = written - writes.names
+    _hold(writes.open or not surplus, f"it writes {', '.join(sorted(surplus))}, which it does not declare")
+    to_wire(dict(result.context), "context")
+    await _check_cancelling(app, context)
+    return result
+
+
+async def _check_cancelling(app: App, context: Mapping[str, Any]) -> None:
+    handle = await app.start("w", context)
+    await asyncio.sleep(0)
+    handle.cancel("the check cancels it")
+    async with asyncio.timeout(5):
+        result = await handle.wait()
+    _hold(result.status != "running", "cancelling does not end it")
+
+
+def _hold(condition: bool, message: str) -> None:
+    if not condition:
+        raise KindCheckError(message)

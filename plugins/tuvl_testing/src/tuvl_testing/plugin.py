@@ -1,0 +1,36 @@
+"""A scripted model for tests and demos: the document ScriptedModel, and model strings `scripted/…`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tuvl_core import hookimpl
+
+if TYPE_CHECKING:
+    from tuvl_core import DocumentKind
+    from tuvl_models import ChatModel, ModelFamily, ModelSettings
+
+TUVL_API = 1
+
+
+@hookimpl
+def tuvl_document_kinds() -> list[DocumentKind]:
+    """The document ScriptedModel."""
+    from tuvl_core import DocumentKind
+    from tuvl_testing.scripted.document import ScriptedModelSpec
+
+    return [DocumentKind(kind="ScriptedModel", spec=ScriptedModelSpec)]
+
+
+@hookimpl(optionalhook=True)
+def tuvl_chat_models() -> list[ModelFamily]:
+    """Model strings `scripted/<name of a ScriptedModel>`."""
+    from tuvl_models import ModelFamily
+
+    return [ModelFamily(prefix="scripted", create=_create, tool_calling="native")]
+
+
+def _create(settings: ModelSettings) -> ChatModel:
+    from tuvl_testing.scripted.document import model_of
+
+    return model_of(settings)
