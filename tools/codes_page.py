@@ -1,6 +1,6 @@
 """Writes docs/reference/diagnostics.md from the codes themselves, or checks that it is current.
 
-    python tools/codes_page.py [--check]
+python tools/codes_page.py [--check]
 """
 
 from __future__ import annotations

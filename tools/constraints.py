@@ -1,7 +1,7 @@
 """Writes constraints.txt from what is installed, or checks it: names and versions, nothing else.
 
-    python tools/constraints.py          writes it
-    python tools/constraints.py --check  refuses hosts, paths, options, and lock files that name hosts
+python tools/constraints.py          writes it
+python tools/constraints.py --check  refuses hosts, paths, options, and lock files that name hosts
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes docs/reference/hooks.md from the hooks' own docstrings, or checks that it is current.
 
-    python tools/hooks_page.py [--check]
+python tools/hooks_page.py [--check]
 """
 
 from __future__ import annotations

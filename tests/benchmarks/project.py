@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from floors import BRANCH_EVERY, FINAL, FILLER, PROMPT, STEPS, SYSTEM
+from floors import BRANCH_EVERY, FILLER, FINAL, PROMPT, STEPS, SYSTEM
 
 NODES = f'''
 from tuvl_kinds_functional import node

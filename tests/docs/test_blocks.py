@@ -30,9 +30,7 @@ PAGES = [
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 SHOWN_ONLY = {"text", "mermaid", "ini", "toml"}
-FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<info>[^\n`]+)\n(?P<body>.*?)^(?P=indent)```\s*$", re.M | re.S
-)
+FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]+)\n(?P<body>.*?)^(?P=indent)```\s*$", re.M | re.S)
 HEAD = "kind: Workflow\nmetadata: {{ name: shown_{line} }}\nspec:\n  steps:\n"
 
 
@@ -105,9 +103,7 @@ def check_command(command: str, expected: str, folder: Path, where: str) -> None
     shown = done.stdout + done.stderr
     assert done.returncode == code, f"{where}: `{command}` exited {done.returncode}:\n{shown}"
     if expected.strip():
-        pattern = "".join(
-            ".*?" if part == "…" else re.escape(part) for part in re.split("(…)", expected.strip())
-        )
+        pattern = "".join(".*?" if part == "…" else re.escape(part) for part in re.split("(…)", expected.strip()))
         assert re.search(pattern, shown, re.S), f"{where}: `{command}` printed:\n{shown}"
 
 
@@ -126,6 +122,4 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command with the test environment's own `tuvl` first on the path."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "PYTHONWARNINGS": "error::DeprecationWarning:tuvl_core"}
-    return subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)

@@ -214,11 +214,7 @@ class Actor:
 
     def answers(self, request: int = -1) -> list[Any]:
         """What the tools answered, as a request showed it."""
-        return [
-            json.loads(message["content"])
-            for message in self.requests[request]
-            if message["role"] == "tool"
-        ]
+        return [json.loads(message["content"]) for message in self.requests[request] if message["role"] == "tool"]
 
 
 class Scene:
@@ -293,9 +289,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     """Write a project and open it: `stage(steps, actor=Actor(…)) -> Scene`."""
     apps: list[App] = []
 
-    async def put(
-        steps: str, *, head: str = "", environ: Mapping[str, str] | None = None, **models: Actor
-    ) -> Scene:
+    async def put(steps: str, *, head: str = "", environ: Mapping[str, str] | None = None, **models: Actor) -> Scene:
         write_project(tmp_path, steps, head, tuple(models))
         app = open_app(tmp_path, environ or {}, **models)
         apps.append(await app.__aenter__())

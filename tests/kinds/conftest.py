@@ -12,6 +12,7 @@ import pytest
 
 from tuvl_core import App, Diagnostic, Plugins, RunResult, check_project, load_project
 
+
 @attrs.define
 class Outcome:
     """A finished run, with the whole context it left."""
@@ -80,9 +81,7 @@ class Bench:
             self.app = await App(self.load()).__aenter__()
         return self.app
 
-    async def run(
-        self, *steps: Mapping[str, Any], context: Mapping[str, Any] | None = None, **spec: Any
-    ) -> Outcome:
+    async def run(self, *steps: Mapping[str, Any], context: Mapping[str, Any] | None = None, **spec: Any) -> Outcome:
         """Run a workflow of these steps to its end."""
         if steps:
             await self.close()

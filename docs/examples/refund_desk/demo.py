@@ -74,9 +74,7 @@ def main(arguments: list[str]) -> int:
         print(f"ticket  tickets/{ticket.name}", file=sys.stderr)
         command = [sys.executable, "-m", "tuvl_cli", "run", "refund_desk", "-C", str(HERE)]
         environment = {**os.environ, "MODEL": model, "ORDER_SERVICE_URL": url}
-        process = subprocess.Popen(
-            [*command, "--input", f"@{ticket}", *arguments], env=environment, cwd=HERE
-        )
+        process = subprocess.Popen([*command, "--input", f"@{ticket}", *arguments], env=environment, cwd=HERE)
         while True:
             try:
                 return process.wait()

@@ -30,9 +30,7 @@ def one(text: str) -> Document:
 
 def problems_of(text: str | bytes) -> list[tuple[str, int, int]]:
     found = read_text(text, "w.yaml")[1]
-    return [
-        (item.code, item.location.line, item.location.column) for item in found if item.location
-    ]
+    return [(item.code, item.location.line, item.location.column) for item in found if item.location]
 
 
 def message_of(text: str | bytes) -> str:

@@ -20,13 +20,7 @@ TRICKY = [
 ]  # fmt: skip
 CHARACTERS = st.characters(codec="utf-8")
 TEXTS = st.sampled_from(TRICKY) | st.text(CHARACTERS)
-SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**30), 10**30)
-    | st.floats(allow_nan=False)
-    | TEXTS
-)
+SCALARS = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False) | TEXTS
 JSON = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),

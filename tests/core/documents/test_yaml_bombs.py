@@ -26,9 +26,7 @@ BOMBS = {
     "indentation": "\n".join(" " * i + "a:" for i in range(3000)),
     "65 levels": "a: " + "[" * 65 + "]" * 65,
     "nine levels of aliases": aliases(9),
-    "deep aliases": "\n".join(
-        ["a0: &a0 [x]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 100))]
-    ),
+    "deep aliases": "\n".join(["a0: &a0 [x]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 100))]),
     "items": "- a\n" * 200_000,
     "tag directives": "".join(f"%TAG !a{i}! tag:x,2000:\n" for i in range(50_000)) + "--- a",
 }
@@ -36,9 +34,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("pure", [False, True], ids=["c", "pure"])
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_refused_in_bounded_time(
-    name: str, pure: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bombs_are_refused_in_bounded_time(name: str, pure: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if pure:
         monkeypatch.setattr(parser_module, "_parser_class", parser_module._pure_parser_class)
     start = time.perf_counter()
@@ -97,9 +93,7 @@ def test_both_parsers_read_the_same(text: str) -> None:
         patch.setattr(parser_module, "_parser_class", parser_module._pure_parser_class)
         pure, problems = read_text(text, "any.yaml")
     if not problems_c and not problems:
-        assert repr([document.data for document in with_c]) == repr(
-            [document.data for document in pure]
-        )
+        assert repr([document.data for document in with_c]) == repr([document.data for document in pure])
 
 
 @given(st.text(max_size=200))

@@ -38,9 +38,7 @@ async def test_events_are_numbered_and_the_run_event_is_last(open_app):
 
 
 async def test_a_slow_reader_loses_its_own_events_but_never_the_last(open_app):
-    app = await open_app(
-        flow("".join(f"    - {{ id: s{i}, kind: t.Set }}\n" for i in range(20)))
-    )
+    app = await open_app(flow("".join(f"    - {{ id: s{i}, kind: t.Set }}\n" for i in range(20))))
     sink = QueueSink(3)
     await app.run("w", sinks=[sink])
     events = [event async for event in sink]

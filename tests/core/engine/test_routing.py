@@ -46,12 +46,7 @@ async def test_a_mapped_signal_goes_to_its_target_and_END_completes(open_app):
 
 @pytest.mark.parametrize("signal", ["error", "aborted"])
 async def test_unrouted_error_and_aborted_stop_cleanly_with_a_warning(open_app, signal, caplog):
-    app = await open_app(
-        flow(
-            f"    - {{ id: a, kind: t.Set, signal: {signal} }}\n"
-            "    - { id: b, kind: t.Set }\n"
-        )
-    )
+    app = await open_app(flow(f"    - {{ id: a, kind: t.Set, signal: {signal} }}\n    - {{ id: b, kind: t.Set }}\n"))
     result = await app.run("w")
     assert result.status == "stopped"
     assert result.error is not None
@@ -60,9 +55,7 @@ async def test_unrouted_error_and_aborted_stop_cleanly_with_a_warning(open_app, 
 
 
 async def test_any_other_unrouted_signal_fails_and_names_what_is_mapped(open_app):
-    app = await open_app(
-        flow("    - { id: a, kind: t.Set, signal: maybe, routes: { 'yes': END, 'no': END } }\n")
-    )
+    app = await open_app(flow("    - { id: a, kind: t.Set, signal: maybe, routes: { 'yes': END, 'no': END } }\n"))
     result = await app.run("w")
     assert result.status == "failed"
     assert result.error is not None
@@ -120,9 +113,7 @@ async def test_max_steps_bounds_a_cycle(open_app):
 
 
 async def test_an_undefined_name_names_path_and_step(open_app):
-    app = await open_app(
-        flow("    - { id: say, kind: t.Echo, text: 'hi {{ customer.name }}' }\n")
-    )
+    app = await open_app(flow("    - { id: say, kind: t.Echo, text: 'hi {{ customer.name }}' }\n"))
     result = await app.run("w")
     assert result.status == "stopped"
     assert result.error is not None

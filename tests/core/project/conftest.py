@@ -107,9 +107,7 @@ class FakePlugins:
     def __init__(self) -> None:
         kinds = (AutonomousAgent, Functional, APICall, Router)
         self.kinds = {kind.name: SimpleNamespace(kind=kind()) for kind in kinds}
-        self.document_kinds = {
-            "AgentModel": SimpleNamespace(kind="AgentModel", spec=ModelSpec, unique=True)
-        }
+        self.document_kinds = {"AgentModel": SimpleNamespace(kind="AgentModel", spec=ModelSpec, unique=True)}
         self.workflow_sections = {"acme_audit": SimpleNamespace(key="acme_audit", spec=Audit)}
         self.step_sections = {"acme_cost": SimpleNamespace(key="acme_cost", spec=int | None)}
         self.settings = ()

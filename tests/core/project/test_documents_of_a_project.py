@@ -103,9 +103,7 @@ def test_what_is_wrong_with_a_document(load, text, says):
 
 
 def lines(project) -> list[str]:
-    return [
-        f"{item.location} {item.code} {item.message} | {item.hint}" for item in project.diagnostics
-    ]
+    return [f"{item.location} {item.code} {item.message} | {item.hint}" for item in project.diagnostics]
 
 
 def test_a_body_outside_spec_says_so(load):
@@ -143,9 +141,7 @@ def test_two_documents_of_one_name_tell_of_each_other(load):
 
 def test_versions_of_a_name_live_side_by_side(load):
     def version(name: str) -> str:
-        return MODEL.replace("name: default", f"name: default, schema_version: {name}").replace(
-            "openai/x", name
-        )
+        return MODEL.replace("name: default", f"name: default, schema_version: {name}").replace("openai/x", name)
 
     project = load(version("v9"), **{"b.yaml": version("v10"), "c.yaml": version("v2")})
     assert project.diagnostics == []

@@ -10,9 +10,7 @@ HEAD = "kind: Workflow\nmetadata: { name: flow }\nspec:\n  steps:\n"
 
 
 def lines(project) -> list[str]:
-    return [
-        f"{item.location} {item.code} {item.message} | {item.hint}" for item in project.diagnostics
-    ]
+    return [f"{item.location} {item.code} {item.message} | {item.hint}" for item in project.diagnostics]
 
 
 def steps(text: str) -> str:
@@ -97,9 +95,7 @@ def test_two_routes_in_one_step_name_both_lines(load):
         )
     )
     (line,) = lines(project)
-    assert line.startswith(
-        "w.yaml:9:7 TUVL-Y005 `routes` is given twice: here (line 9) and on line 7"
-    )
+    assert line.startswith("w.yaml:9:7 TUVL-Y005 `routes` is given twice: here (line 9) and on line 7")
     assert project.diagnostics[0].workflow == "flow"
 
 
@@ -123,8 +119,7 @@ def test_an_id_used_twice_names_both_steps(load):
         ),
         (
             "- id: a\n  kind: AutonomousAgent\n  tools: [{ ref: a }]\n  agent: {}",
-            "w.yaml:7:7 TUVL-S001 `spec.steps[0].tools` is no known key | `tools` belongs under "
-            "`agent` of the step",
+            "w.yaml:7:7 TUVL-S001 `spec.steps[0].tools` is no known key | `tools` belongs under `agent` of the step",
         ),
         (
             "- id: a\n  kind: AutonomousAgent\n  agent:\n    tools: [{ ref: a, writes_contxt: true }]",
@@ -133,8 +128,7 @@ def test_an_id_used_twice_names_both_steps(load):
         ),
         (
             "- id: a\n  kind: AutonomousAgent\n  agent:\n    goal: be nice",
-            "w.yaml:8:9 TUVL-S001 `spec.steps[0].agent.goal` is no known key | did you mean "
-            "`steering`?",
+            "w.yaml:8:9 TUVL-S001 `spec.steps[0].agent.goal` is no known key | did you mean `steering`?",
         ),
         (
             "- id: a\n  kind: AutonomousAgent\n  agent: { routes: { default: END } }",

@@ -120,19 +120,13 @@ TREES = st.recursive(
     SCALARS | TEXTS,
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["ref", "tools", "x", "writes_context"]), inner, max_size=3
-        )
+        | st.dictionaries(st.sampled_from(["ref", "tools", "x", "writes_context"]), inner, max_size=3)
     ),
     max_leaves=6,
 )
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from([*SCHEMA["properties"], "nope"]), TREES | TEXTS | SCALARS, max_size=2
-    )
-)
+@given(st.dictionaries(st.sampled_from([*SCHEMA["properties"], "nope"]), TREES | TEXTS | SCALARS, max_size=2))
 def test_what_is_read_fits_the_schema(data: dict[str, Any]) -> None:
     if is_read(data):
         jsonschema_rs.validate(SCHEMA, data)

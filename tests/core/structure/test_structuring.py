@@ -220,9 +220,7 @@ def test_what_does_not_fit(text: str, says: str) -> None:
 
 
 def test_templates_are_compiled_with_their_type() -> None:
-    value = good(
-        "delay: '{{ a.b }}'\nheaders: { A: 'Bearer ${KEY}' }\njson: { a: '{{ x }}', b: 2 }"
-    )
+    value = good("delay: '{{ a.b }}'\nheaders: { A: 'Bearer ${KEY}' }\njson: { a: '{{ x }}', b: 2 }")
     assert (value.delay.type, value.delay.lone) == (float, True)
     assert value.headers["A"].reveals
     assert value.headers["A"].render({}) == "Bearer sk-secret"
@@ -237,9 +235,7 @@ def test_secrets_do_not_show() -> None:
     assert good("key: ${KEY}").key == Secret("sk-secret")
     assert "12345" not in bad("key: 12345")
     environment = Environment(values={}, resolvers={"vault": lambda ref: Secret(f"<{ref}>")})
-    value, problems = read(
-        "key: ${vault://a/b}\nheaders: {A: 'x ${vault://c}'}", environment=environment
-    )
+    value, problems = read("key: ${vault://a/b}\nheaders: {A: 'x ${vault://c}'}", environment=environment)
     assert not problems
     assert value.key == Secret("<a/b>")
     assert value.headers["A"].render({}) == Secret("x <c>")
@@ -292,18 +288,14 @@ tools: []
     assert found == {
         "w.yaml:1:1": "TUVL-S002 `agent.model` must be given | None",
         "w.yaml:2:3": "TUVL-S001 `agent.modl` is no known key | did you mean `model`?",
-        "w.yaml:3:19": "TUVL-S003 `agent.max_iterations`: expected a whole number, got the number "
-        "2.5 | None",
-        "w.yaml:4:3": "TUVL-S001 `agent.max_iteration` is no known key | did you mean "
-        "`max_iterations`?",
+        "w.yaml:3:19": "TUVL-S003 `agent.max_iterations`: expected a whole number, got the number 2.5 | None",
+        "w.yaml:4:3": "TUVL-S001 `agent.max_iteration` is no known key | did you mean `max_iterations`?",
         "w.yaml:5:3": "TUVL-S001 `agent.goal` is no known key | did you mean `steering`?",
-        "w.yaml:8:7": "TUVL-S001 `agent.tools[0].writes_contxt` is no known key | did you mean "
-        "`writes_context`?",
+        "w.yaml:8:7": "TUVL-S001 `agent.tools[0].writes_contxt` is no known key | did you mean `writes_context`?",
         "w.yaml:9:7": "TUVL-S003 `agent.tools[1]`: expected a mapping, got the number 3 | None",
         "w.yaml:10:7": "TUVL-S002 `agent.tools[2].ref` must be given | None",
         "w.yaml:11:20": "TUVL-S003 `agent.outcome.enum`: expected a list, got the text 'a' | None",
-        "w.yaml:11:23": "TUVL-S001 `agent.outcome.tools` is no known key | `tools` belongs under "
-        "`agent`",
+        "w.yaml:11:23": "TUVL-S001 `agent.outcome.tools` is no known key | `tools` belongs under `agent`",
         "w.yaml:12:1": "TUVL-S001 `tools` is no known key | `tools` belongs under `agent`",
     }
 

@@ -8,14 +8,7 @@ import attrs
 import pytest
 
 from tuvl_core.errors import TemplateError
-from tuvl_core.templates import (
-    Path,
-    Template,
-    compile_condition,
-    compile_expression,
-    parse_path,
-    reads_of,
-)
+from tuvl_core.templates import Path, Template, compile_condition, compile_expression, parse_path, reads_of
 
 
 @pytest.mark.parametrize(

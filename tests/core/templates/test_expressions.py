@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 
 from tuvl_core.errors import StepError, TemplateError, UndefinedNameError
-from tuvl_core.templates import (
-    compare,
-    compile_condition,
-    compile_expression,
-    is_empty,
-    truth,
-)
+from tuvl_core.templates import compare, compile_condition, compile_expression, is_empty, truth
 from tuvl_core.views import Secret
 
 CONTEXT: dict[str, Any] = {
@@ -289,9 +283,7 @@ def test_a_condition_is_written_with_or_without_braces(text: str) -> None:
     assert compile_condition(text).evaluate(CONTEXT) is True
 
 
-@pytest.mark.parametrize(
-    "text", ["{{ n }} > 4", "{{ n }}{{ n }}", "n > {{ 4 }}", "", "  ", "{{ }}"]
-)
+@pytest.mark.parametrize("text", ["{{ n }} > 4", "{{ n }}{{ n }}", "n > {{ 4 }}", "", "  ", "{{ }}"])
 def test_a_condition_is_one_expression(text: str) -> None:
     with pytest.raises(TemplateError):
         compile_condition(text)

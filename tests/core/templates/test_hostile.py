@@ -201,9 +201,7 @@ class Trap:
         raise AssertionError("it was called")
 
 
-@pytest.mark.parametrize(
-    "text", ["trap.secret", "trap['secret']", "trap[0]", "trap.upper", "trap.0"]
-)
+@pytest.mark.parametrize("text", ["trap.secret", "trap['secret']", "trap[0]", "trap.upper", "trap.0"])
 def test_objects_have_no_entries(text: str) -> None:
     with pytest.raises(StepError, match=r"not in the context|nothing under"):
         compile_expression(text).evaluate({"trap": Trap()})

@@ -62,9 +62,7 @@ def test_what_lies_in_a_secret_is_a_secret() -> None:
     assert parse_path("card.nope").get(data) is UNSET
 
 
-@pytest.mark.parametrize(
-    ("text", "offset"), [("", 0), (".", 0), ("a..b", 2), ("a.", 2), (".a", 0), ("a. .b", 2)]
-)
+@pytest.mark.parametrize(("text", "offset"), [("", 0), (".", 0), ("a..b", 2), ("a.", 2), (".a", 0), ("a. .b", 2)])
 def test_a_path_without_a_name_is_refused(text: str, offset: int) -> None:
     with pytest.raises(TemplateError, match="a name is missing") as caught:
         parse_path(text)

@@ -37,9 +37,7 @@ class Colour(enum.Enum):
 # --- one placeholder ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "value", [3, 0, None, [1, [2]], {"a": {}}, "false", "", True, 1.5, b"\xff"]
-)
+@pytest.mark.parametrize("value", [3, 0, None, [1, [2]], {"a": {}}, "false", "", True, 1.5, b"\xff"])
 def test_a_lone_placeholder_yields_the_object_itself(value: Any) -> None:
     assert Template.of("{{ qty }}").render({"qty": value}) is value
     assert Template.of("{{qty}}").render({"qty": value}) is value
@@ -131,10 +129,7 @@ def test_private_names_are_absent_but_for_the_three_of_the_engine() -> None:
 
 
 def test_names_below_the_root_may_have_a_leading_underscore() -> None:
-    assert (
-        render("{{ doc._id }} {{ doc.__typename }}", {"doc": {"_id": 1, "__typename": "T"}})
-        == "1 T"
-    )
+    assert render("{{ doc._id }} {{ doc.__typename }}", {"doc": {"_id": 1, "__typename": "T"}}) == "1 T"
 
 
 def test_arguments_of_a_tool_call_come_before_the_context() -> None:
@@ -186,9 +181,7 @@ def test_several_placeholders_and_literal_braces() -> None:
     assert render('{{ {"a": {"b": qty}}}}') == {"a": {"b": 3}}
 
 
-@pytest.mark.parametrize(
-    "source", ["{% if x %}{# y #}{% endif %}", "{%", "{#", "100 %}", "{ { x } }"]
-)
+@pytest.mark.parametrize("source", ["{% if x %}{# y #}{% endif %}", "{%", "{#", "100 %}", "{ { x } }"])
 def test_statements_and_comments_are_plain_text(source: str) -> None:
     template = Template.of(source)
     assert template.constant
@@ -306,9 +299,7 @@ def test_a_typed_template_converts(value: Any, type: Any, expected: Any) -> None
         ([], dict, "a mapping"),
     ],
 )
-def test_what_does_not_convert_is_a_step_error_without_the_value(
-    value: Any, type: Any, needs: str
-) -> None:
+def test_what_does_not_convert_is_a_step_error_without_the_value(value: Any, type: Any, needs: str) -> None:
     with pytest.raises(StepError) as caught:
         Template.of("{{ x }}", type).render({"x": value})
     assert f"where {needs} is needed" in str(caught.value)

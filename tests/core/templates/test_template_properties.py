@@ -14,21 +14,10 @@ from hypothesis import strategies as st
 from tuvl_core.codec import wire_dumps
 from tuvl_core.context import Names
 from tuvl_core.errors import StepError, TemplateError, UndefinedNameError
-from tuvl_core.templates import (
-    Read,
-    Template,
-    compare,
-    compile_condition,
-    compile_expression,
-    parse_path,
-)
+from tuvl_core.templates import Read, Template, compare, compile_condition, compile_expression, parse_path
 
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )
@@ -142,10 +131,7 @@ CONTEXTS = st.fixed_dictionaries(
     {},
     optional={
         name: st.recursive(
-            st.none()
-            | st.booleans()
-            | st.integers(0, 3)
-            | st.sampled_from(["x", "a", "false", ""]),
+            st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["x", "a", "false", ""]),
             lambda inner: st.lists(inner, max_size=2) | st.dictionaries(PARTS, inner, max_size=3),
             max_leaves=6,
         )
@@ -166,9 +152,7 @@ def only(value: Any, paths: Sequence[tuple[str, ...]]) -> Any:
             if key in roots
         }
     if isinstance(value, list):
-        return [
-            only(item, [p[1:] for p in paths if p[0] == str(i)]) for i, item in enumerate(value)
-        ]
+        return [only(item, [p[1:] for p in paths if p[0] == str(i)]) for i, item in enumerate(value)]
     return value
 
 

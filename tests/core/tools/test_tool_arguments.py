@@ -199,9 +199,7 @@ JSON = st.recursive(
     max_leaves=10,
 )
 FRAGMENTS = st.lists(
-    st.sampled_from(
-        ['{"', '":', "}", "{", "[", "]", ",", '"', "order_id", "1", "null", "\\u", "\ud800"]
-    )
+    st.sampled_from(['{"', '":', "}", "{", "[", "]", ",", '"', "order_id", "1", "null", "\\u", "\ud800"])
 ).map("".join)
 
 

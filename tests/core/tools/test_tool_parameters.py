@@ -84,9 +84,7 @@ def test_a_lone_variable_has_the_type_of_the_field_it_fills() -> None:
 
 
 def test_a_dotted_variable_is_an_object_that_holds_it() -> None:
-    parameters = derive(
-        of("{{ order.customer.id }} {{ order.note | default(1) }} {{ tags.1.name }}")
-    )
+    parameters = derive(of("{{ order.customer.id }} {{ order.note | default(1) }} {{ tags.1.name }}"))
     assert parameters["properties"] == {
         "order": {
             "type": "object",
@@ -165,9 +163,7 @@ def test_what_the_kind_declares_counts() -> None:
 
 
 PATHS = st.lists(
-    st.lists(st.sampled_from(["a", "b", "c", "0", "2"]), max_size=2).map(
-        lambda rest: ".".join(["root", *rest])
-    )
+    st.lists(st.sampled_from(["a", "b", "c", "0", "2"]), max_size=2).map(lambda rest: ".".join(["root", *rest]))
     | st.sampled_from(["x", "y.z"]),
     max_size=4,
 )
@@ -187,9 +183,9 @@ def example_of(schema: dict[str, Any]) -> Any:
 def test_arguments_that_fit_the_derived_schema_satisfy_the_templates(paths: list[str]) -> None:
     config = of(*["{{ " + path + " }}" for path in paths])
     parameters = derive(config)
-    arguments, error = ToolSpec(
-        ref="t", wire_name="t", description="d", parameters=parameters
-    ).check(example_of(parameters))
+    arguments, error = ToolSpec(ref="t", wire_name="t", description="d", parameters=parameters).check(
+        example_of(parameters)
+    )
     assert error is None
     assert arguments is not None
     for template in config.http.params.values():

@@ -51,9 +51,7 @@ def test_what_is_no_schema_is_named_with_its_place(schema: Any, says: str) -> No
         assert len(problem) < 400
 
 
-@pytest.mark.parametrize(
-    "uri", ["http://127.0.0.1:9/x.json", "https://x.test/y", "file:///etc/passwd"]
-)
+@pytest.mark.parametrize("uri", ["http://127.0.0.1:9/x.json", "https://x.test/y", "file:///etc/passwd"])
 def test_other_documents_are_never_fetched(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_network(*args: Any, **kwargs: Any) -> None:
         raise AssertionError("the network was touched")

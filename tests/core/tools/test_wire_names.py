@@ -47,10 +47,7 @@ def test_long_refs_that_begin_alike_stay_apart() -> None:
 
 def test_names_are_the_same_in_every_process_and_order() -> None:
     refs = ["find by email", "x" * 70, "ok"]
-    code = (
-        "import json; from tuvl_core.tools import wire_names; "
-        f"print(json.dumps(wire_names({refs[::-1]!r})))"
-    )
+    code = f"import json; from tuvl_core.tools import wire_names; print(json.dumps(wire_names({refs[::-1]!r})))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(out.stdout) == wire_names(refs)
 

@@ -317,9 +317,7 @@ def test_any_json_context_passes_unchanged(context: dict[str, Any]) -> None:
 
 
 @given(contexts, contexts)
-def test_delta_and_merge_give_the_public_part(
-    before: dict[str, Any], after: dict[str, Any]
-) -> None:
+def test_delta_and_merge_give_the_public_part(before: dict[str, Any], after: dict[str, Any]) -> None:
     view = Overlay(before)
     for key in [key for key in before if key not in after]:
         del view[key]

@@ -243,11 +243,7 @@ values = st.recursive(
     | st.times()
     | st.timedeltas(),
     lambda inner: (
-        st.lists(inner)
-        | st.dictionaries(keys, inner)
-        | st.tuples(inner, inner)
-        | st.frozensets(keys)
-        | st.sets(keys)
+        st.lists(inner) | st.dictionaries(keys, inner) | st.tuples(inner, inner) | st.frozensets(keys) | st.sets(keys)
     ),
     max_leaves=20,
 )

@@ -15,16 +15,7 @@ from hypothesis import strategies as st
 
 from tuvl_core.codec import lossless_dumps, to_wire, wire_dumps
 from tuvl_core.context import Overlay, clone
-from tuvl_core.views import (
-    MASK,
-    Secret,
-    SnapshotCache,
-    contains_secret,
-    mask,
-    open_secrets,
-    public_view,
-    secret_texts,
-)
+from tuvl_core.views import MASK, Secret, SnapshotCache, contains_secret, mask, open_secrets, public_view, secret_texts
 
 TEXT = "s3cr3t-value"
 
@@ -33,7 +24,7 @@ def test_a_secret_does_not_show(caplog: pytest.LogCaptureFixture) -> None:
     secret = Secret(TEXT)
     logging.getLogger("t").warning("%s %r %s", secret, secret, {"k": [secret]})
     shown = [str(secret), repr(secret), f"{secret}", f"{secret:>40}", f"{secret!r:>9}"]
-    shown += [f"{[secret]}", "%s" % secret, "{:d}".format(secret), caplog.text, repr({secret})]
+    shown += [f"{[secret]}", "%s" % secret, f"{secret:d}", caplog.text, repr({secret})]
     assert all(TEXT not in text and MASK in text for text in shown)
     assert not hasattr(secret, "__dict__")
 
@@ -98,7 +89,9 @@ def test_mask_finds_secrets_at_any_depth(value: Any, shown: Any) -> None:
     assert not contains_secret(mask(value))
 
 
-@pytest.mark.parametrize("value", [1, "x", [1, {"a": (2,)}], {"a": {1, 2}}, None, object()], ids=lambda item: type(item).__name__)
+@pytest.mark.parametrize(
+    "value", [1, "x", [1, {"a": (2,)}], {"a": {1, 2}}, None, object()], ids=lambda item: type(item).__name__
+)
 def test_mask_copies_nothing_where_nothing_is_hidden(value: Any) -> None:
     assert mask(value) is value
     assert open_secrets(value) is value
@@ -201,9 +194,7 @@ def test_a_value_without_a_form_does_not_break_a_snapshot() -> None:
 # --- for all values ---------------------------------------------------------------------------
 
 MARK = "q9-sentinel-9q"
-leaves = (
-    st.none() | st.integers() | st.text() | st.just(Secret(MARK)) | st.just(Secret({"k": MARK}))
-)
+leaves = st.none() | st.integers() | st.text() | st.just(Secret(MARK)) | st.just(Secret({"k": MARK}))
 hashable = st.text() | st.integers() | st.just(Secret(MARK))
 values = st.recursive(
     leaves,

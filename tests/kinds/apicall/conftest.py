@@ -75,9 +75,7 @@ class Server:
         self._http.seen = []  # type: ignore[attr-defined]
         self.port: int = self._http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, args=(0.02,), daemon=True
-        )
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
     @property

@@ -71,8 +71,16 @@ async def test_head_has_no_body(api, server):
 
 @pytest.mark.parametrize(
     "body",
-    [b"<html><body>Login</body></html>", b'{"a": 1', b'{"a": NaN}', b"{'a': 1}", b"[" * 100_000, b"\xff\xff",
-     b"1" * 10_000, b'{"a": 1} trailing'],
+    [
+        b"<html><body>Login</body></html>",
+        b'{"a": 1',
+        b'{"a": NaN}',
+        b"{'a': 1}",
+        b"[" * 100_000,
+        b"\xff\xff",
+        b"1" * 10_000,
+        b'{"a": 1} trailing',
+    ],
 )
 async def test_a_json_type_that_is_no_json(api, server, body):
     outcome = await api(page(server, body, Content_Type="application/json"))
@@ -124,7 +132,10 @@ async def test_output_key_and_extract(api, server):
     ]
     outcome = await api(url, response={"output_key": "order", "extract": extract})
     assert outcome.result.context == {
-        "order": json.loads(BODY), "first": 7, "zero": "zero", "none": None,
+        "order": json.loads(BODY),
+        "first": 7,
+        "zero": "zero",
+        "none": None,
     }
 
 
@@ -296,8 +307,12 @@ async def test_secrets_reach_neither_errors_nor_logs(api, server, caplog):
     caplog.set_level("DEBUG")
 
     def echo(h):
-        h.answer(400, f"you sent {h.headers['Authorization']} to {h.path}: {h.headers['X-Api-Key']}",
-                 Content_Type="text/plain", Set_Cookie="session=s3cr3t-5")
+        h.answer(
+            400,
+            f"you sent {h.headers['Authorization']} to {h.path}: {h.headers['X-Api-Key']}",
+            Content_Type="text/plain",
+            Set_Cookie="session=s3cr3t-5",
+        )
 
     api.bench.environ["TOKEN"] = "s3cr3t-4"
     outcome = await api(
@@ -318,8 +333,9 @@ async def test_a_secret_value_is_sent_and_never_shown(api, server, caplog):
     caplog.set_level("DEBUG")
     url = server.on("/x", lambda h: h.answer(403, f"no: {h.path} {h.headers['X-A']}"))
     context = {"key": Secret("hush-hush-1"), "pin": Secret("4711x")}
-    outcome = await api(url + "?q={{ key }}", context, headers={"X-A": "id {{ pin }}"}, method="POST",
-                        json={"k": "{{ key }}"})
+    outcome = await api(
+        url + "?q={{ key }}", context, headers={"X-A": "id {{ pin }}"}, method="POST", json={"k": "{{ key }}"}
+    )
     (seen,) = server.seen
     assert seen.path.endswith("q=hush-hush-1")
     assert seen.headers["X-A"] == "id 4711x"

@@ -146,8 +146,9 @@ async def test_a_body_or_a_change_never_goes_to_another_host(api, server, other,
 
 
 async def test_a_post_that_becomes_a_get_leaves_its_body_behind(api, server, other):
-    await api(redirect(server, landing(other)), method="POST", json={"secret": 1}, headers=ATTACHED,
-              follow_redirects=True)
+    await api(
+        redirect(server, landing(other)), method="POST", json={"secret": 1}, headers=ATTACHED, follow_redirects=True
+    )
     (seen,) = other.seen
     assert (seen.method, seen.body) == ("GET", b"")
     assert not {"Content-Type", *ATTACHED} & set(seen.headers)
@@ -209,8 +210,21 @@ async def test_a_connection_of_one_step_never_serves_another_that_may_not_have_i
 
 @pytest.mark.parametrize(
     "value",
-    ["http://evil@127.0.0.1/", "http://u:p@127.0.0.1/", "127.0.0.1/to", "ftp://127.0.0.1", "http://127.0.0.1\\@x/",
-     "http://a b/", "//127.0.0.1/", "http://127.0.0.1:99999/", "", None, 5, ["http://127.0.0.1/"], "http://\n127.0.0.1/"],
+    [
+        "http://evil@127.0.0.1/",
+        "http://u:p@127.0.0.1/",
+        "127.0.0.1/to",
+        "ftp://127.0.0.1",
+        "http://127.0.0.1\\@x/",
+        "http://a b/",
+        "//127.0.0.1/",
+        "http://127.0.0.1:99999/",
+        "",
+        None,
+        5,
+        ["http://127.0.0.1/"],
+        "http://\n127.0.0.1/",
+    ],
 )
 async def test_what_is_no_address_is_refused_as_a_value(api, value):
     api.allow("127.0.0.1")
@@ -281,9 +295,7 @@ async def test_public_and_private_addresses_of_one_name(api, server, monkeypatch
 # --- proxies --------------------------------------------------------------------------------
 
 
-async def test_proxies_of_the_environment_are_used_only_when_the_project_says_so(
-    api, server, other, monkeypatch
-):
+async def test_proxies_of_the_environment_are_used_only_when_the_project_says_so(api, server, other, monkeypatch):
     landing(server)
     other.on("*", lambda h: h.json({"by": "proxy"}))
     monkeypatch.setenv("HTTP_PROXY", other.url)
@@ -313,9 +325,30 @@ async def test_a_proxy_opens_no_private_address_to_a_value(api, server, other, m
 
 @pytest.mark.parametrize(
     "address",
-    ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "255.255.255.255", "192.0.2.1", "::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1",
-     "::10.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "2002:a00:1::", "2001:0:a00:1::"],
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.0.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "192.0.2.1",
+        "::",
+        "::1",
+        "fe80::1",
+        "fe80::1%eth0",
+        "fc00::1",
+        "ff02::1",
+        "::ffff:10.0.0.1",
+        "::10.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "64:ff9b:1::1",
+        "2002:a00:1::",
+        "2001:0:a00:1::",
+    ],
 )
 def test_private_addresses(address):
     assert is_private(address)

@@ -30,7 +30,19 @@ def test_an_unknown_method_is_refused(api):
 
 
 HOSTILE = [
-    "a/b", "../admin", "x?admin=1", "x#y", "x&a=b", "ä ö", "100%", "%2e%2e", "a;b", "a\r\nX: y", "\\x", "+", "'\"<>",
+    "a/b",
+    "../admin",
+    "x?admin=1",
+    "x#y",
+    "x&a=b",
+    "ä ö",
+    "100%",
+    "%2e%2e",
+    "a;b",
+    "a\r\nX: y",
+    "\\x",
+    "+",
+    "'\"<>",
 ]
 
 
@@ -68,14 +80,21 @@ async def test_a_dot_as_a_part_of_a_segment_is_fine(api, server, url):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (3, "3"), (True, "true"), (Decimal("10.10"), "10.10"), (dt.date(2026, 1, 2), "2026-01-02"),
+        (3, "3"),
+        (True, "true"),
+        (Decimal("10.10"), "10.10"),
+        (dt.date(2026, 1, 2), "2026-01-02"),
         (uuid.UUID(int=5), "00000000-0000-0000-0000-000000000005"),
     ],
 )
 async def test_plain_values_have_one_text_everywhere(api, server, url, value, text):
     await api(
-        f"{url}/{{{{ x }}}}?q={{{{ x }}}}", {"x": value}, params={"p": "{{ x }}"}, headers={"X-V": "{{ x }}"},
-        method="POST", form={"f": "{{ x }}"},
+        f"{url}/{{{{ x }}}}?q={{{{ x }}}}",
+        {"x": value},
+        params={"p": "{{ x }}"},
+        headers={"X-V": "{{ x }}"},
+        method="POST",
+        form={"f": "{{ x }}"},
     )
     (seen,) = server.seen
     assert seen.path == f"/{text}?q={text}&p={text}"
@@ -222,8 +241,19 @@ async def test_connections_are_shared(api, server, bench):
 
 @pytest.mark.parametrize(
     "url",
-    ["example.com/x", "ftp://h/x", "file:///etc/passwd", "http://", "http:///x", "http://h:99999/", "http://h\\x/",
-     "{{ scheme }}://h/", "{{ base }}x", "http://a b/", "https//h"],
+    [
+        "example.com/x",
+        "ftp://h/x",
+        "file:///etc/passwd",
+        "http://",
+        "http:///x",
+        "http://h:99999/",
+        "http://h\\x/",
+        "{{ scheme }}://h/",
+        "{{ base }}x",
+        "http://a b/",
+        "https//h",
+    ],
 )
 def test_an_address_that_is_none(api, url):
     found = [item for item in api.bench.check(api.step(url)) if item.code == "TUVL-H001"]
@@ -272,8 +302,15 @@ def test_outputs_that_cannot_be_kept(api, response):
 
 @pytest.mark.parametrize(
     "http",
-    [{"timeout": 0}, {"timeout": -1}, {"retries": -1}, {"retries": 11}, {"max_bytes": 0}, {"follow_redirect": True},
-     {"follow_redirects": "yes"}],
+    [
+        {"timeout": 0},
+        {"timeout": -1},
+        {"retries": -1},
+        {"retries": 11},
+        {"max_bytes": 0},
+        {"follow_redirect": True},
+        {"follow_redirects": "yes"},
+    ],
 )
 def test_values_out_of_range(api, http):
     assert api.bench.codes(api.step("http://h", **http))

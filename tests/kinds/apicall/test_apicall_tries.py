@@ -65,8 +65,9 @@ async def test_safe_methods_are_tried_again(api, server, method):
 async def test_the_same_key_goes_with_each_try(api, server):
     url = server.on("/x", Script(hang, status(503), status(429, Retry_After="1"), good))
     began = time.monotonic()
-    outcome = await api(url, {"order": "A-1"}, method="POST", json={"n": 1}, retries=3,
-                        idempotency_key="pay-{{ order }}", timeout=6)
+    outcome = await api(
+        url, {"order": "A-1"}, method="POST", json={"n": 1}, retries=3, idempotency_key="pay-{{ order }}", timeout=6
+    )
     assert outcome.signals == ["default"], outcome.error
     assert [seen.headers["Idempotency-Key"] for seen in server.seen] == ["pay-A-1"] * 4
     assert {seen.body for seen in server.seen} == {b'{"n":1}'}

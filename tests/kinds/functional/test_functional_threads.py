@@ -156,8 +156,6 @@ def test_a_function_that_never_returns_does_not_keep_the_process():
         "asyncio.run(main())\n"
         "print('over')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
     assert done.stdout.strip() == "over"
     assert done.stderr == ""

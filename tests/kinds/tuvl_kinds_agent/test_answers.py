@@ -6,7 +6,8 @@ import json
 import time
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tuvl_kinds_agent.answers import find_objects
 from tuvl_kinds_agent.outcome import Answer, NoAnswer, read_answer
@@ -26,15 +27,15 @@ PLAIN = json.dumps(ANSWER)
         f"```\n{PLAIN}\n```\n",
         f"  \n```JSON\r\n{PLAIN}\r\n```",
         f"Here is my answer:\n\n{PLAIN}\n\nLet me know.",
-        f"<think>maybe {{\"outcome\": \"escalate\"}}</think>{PLAIN}",
-        f"maybe {{\"outcome\": \"escalate\", \"result\": 1}}</think>\n{PLAIN}",
-        f"[THINK]{{\"outcome\": \"escalate\"}}[/THINK] {PLAIN}",
+        f'<think>maybe {{"outcome": "escalate"}}</think>{PLAIN}',
+        f'maybe {{"outcome": "escalate", "result": 1}}</think>\n{PLAIN}',
+        f'[THINK]{{"outcome": "escalate"}}[/THINK] {PLAIN}',
         f"<reasoning>{{</reasoning>{PLAIN}",
         f"{PLAIN}\n\n{json.dumps(ANSWER, indent=1)}",
-        f"I looked at {{\"order\": 5}} and [1], [link](x) and {{x | x > 0}}.\n{PLAIN}",
-        f"I sent {{\"order\"}} and {{ broken: }}. {PLAIN}",
+        f'I looked at {{"order": 5}} and [1], [link](x) and {{x | x > 0}}.\n{PLAIN}',
+        f'I sent {{"order"}} and {{ broken: }}. {PLAIN}',
         "see [link](url) and {x}. " * 1000 + PLAIN,
-        f"{PLAIN}\n<think>was that right? {{\"outcome\": \"escalate\"}}",
+        f'{PLAIN}\n<think>was that right? {{"outcome": "escalate"}}',
     ],
 )
 def test_the_answer_is_found_and_its_text_is_not_touched(content: str) -> None:
@@ -157,7 +158,9 @@ def test_a_value_survives_whatever_prose_surrounds_it(value: object, before: str
     assert read_answer(content, EXITS) == Answer("escalate", value)
 
 
-@pytest.mark.parametrize("piece", ['{"a":', "[", '{"', "{", '{"a": "', "[[", '{"a}', "<think>", "{{}", "[1,", "[true a"])
+@pytest.mark.parametrize(
+    "piece", ['{"a":', "[", '{"', "{", '{"a": "', "[[", '{"a}', "<think>", "{{}", "[1,", "[true a"]
+)
 def test_long_hostile_texts_are_read_in_linear_time(piece: str) -> None:
     began = time.perf_counter()
     find_objects(piece * 50_000)

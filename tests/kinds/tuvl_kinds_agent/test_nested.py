@@ -28,11 +28,7 @@ async def test_an_inner_agent_reads_its_arguments_and_leaves_no_trace(stage):
 async def test_writes_pass_only_where_every_level_allows(stage):
     outer = Actor(turn(tool_call("inner")), answer())
     helper = Actor(turn(tool_call("note", '{"text": "x"}')), turn(content="because"))
-    steps = (
-        agent("{ ref: inner, writes_context: true }")
-        + inner("{ ref: note, writes_context: true }")
-        + node("note")
-    )
+    steps = agent("{ ref: inner, writes_context: true }") + inner("{ ref: note, writes_context: true }") + node("note")
     scene = await stage(steps, actor=outer, inner=helper)
     assert (await scene.run()).context == {
         "notes": ["x"],

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from agent_stage import Actor, Sink, agent, node, open_app, write_project
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tuvl_models import ChatReply, ModelError, ToolCall, Usage
 

@@ -16,8 +16,7 @@ from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
 from tuvl_core import Secret
 
 LOOKUP = (
-    "{ ref: lookup, parameters: { type: object, properties: { order_id: { type: string } },"
-    " required: [order_id] } }"
+    "{ ref: lookup, parameters: { type: object, properties: { order_id: { type: string } }, required: [order_id] } }"
 )
 PING = "{ ref: ping, parameters: { type: object, properties: {} } }"
 
@@ -64,9 +63,7 @@ async def test_t1_arguments_that_do_not_fit_are_refused(stage, arguments):
 
 
 async def test_arguments_that_a_provider_parsed_are_taken_too(stage):
-    result, actor = await play(
-        stage, [LOOKUP], node("lookup"), turn(tool_call("lookup", {"order_id": "A-9"}))
-    )
+    result, actor = await play(stage, [LOOKUP], node("lookup"), turn(tool_call("lookup", {"order_id": "A-9"})))
     assert actor.answers() == [{"order": {"id": "A-9", "total": 40}}]
     assert actor.requests[-1][2]["tool_calls"][0]["function"]["arguments"] == '{"order_id":"A-9"}'
 
@@ -113,9 +110,7 @@ async def test_t4_ids_are_unique_whatever_the_provider_sends(stage, ids):
     first = turn(*(tool_call("note", f'{{"text": "{n}"}}', id) for n, id in enumerate(ids)))
     second = turn(*(tool_call("ping", "{}", id) for id in ids))
     steps = node("note") + node("ping")
-    result, actor = await play(
-        stage, ["{ ref: note, writes_context: true }", "ping"], steps, first, second
-    )
+    result, actor = await play(stage, ["{ ref: note, writes_context: true }", "ping"], steps, first, second)
     assert result.signal == "resolved"
     assert result.context["notes"] == ["0", "1"]
     ids = [m["tool_call_id"] for m in actor.requests[-1] if m["role"] == "tool"]
@@ -151,9 +146,7 @@ PLAIN = {
 
 
 async def test_t5_values_have_one_form_in_context_and_results(stage):
-    result, actor = await play(
-        stage, ["peek"], node("peek"), turn(tool_call("peek")), context={"row": AWKWARD}
-    )
+    result, actor = await play(stage, ["peek"], node("peek"), turn(tool_call("peek")), context={"row": AWKWARD})
     assert json.loads(actor.requests[0][1]["content"]) == {"row": PLAIN}
     assert actor.answers() == [{"saw": {"row": PLAIN}}]
     assert result.signal == "resolved"
@@ -318,9 +311,7 @@ async def test_an_unchanged_output_is_shown_all_the_same(stage):
         "kind: AutonomousAgent", "kind: AutonomousAgent\n  description: Helps."
     )
     actor = Actor(turn(tool_call("inner", "{}")), answer())
-    scene = await stage(
-        agent("inner") + inner, actor=actor, helper=Actor(turn(content="same"))
-    )
+    scene = await stage(agent("inner") + inner, actor=actor, helper=Actor(turn(content="same")))
     await scene.run({"inner_result": "same"})
     assert actor.answers() == [{"inner_result": "same"}]
 

@@ -248,9 +248,7 @@ async def test_the_runs_own_token_budget_fails_the_run(stage):
 
 
 async def test_a6_turns_are_bounded_and_repetition_shows(stage):
-    calls = [
-        turn(tool_call("peek", text)) for text in ('{"q": "x", "n": 1}', '{"n": 1, "q": "x"}') * 3
-    ]
+    calls = [turn(tool_call("peek", text)) for text in ('{"q": "x", "n": 1}', '{"n": 1, "q": "x"}') * 3]
     actor = Actor(*calls)
     sink = Sink()
     scene = await stage(agent("peek", more="max_iterations: 6") + node("peek"), actor=actor)
@@ -264,9 +262,7 @@ async def test_a6_what_the_last_turn_did_is_kept(stage):
     scene = await stage(steps, actor=Actor(turn(tool_call("note", '{"text": "kept"}'))))
     result = await scene.run()
     assert (result.signal, result.context) == ("max_iterations", {"notes": ["kept"]})
-    assert await last_error_type(stage, turn(tool_call("ping")), more="max_iterations: 1") == (
-        "max_iterations"
-    )
+    assert await last_error_type(stage, turn(tool_call("ping")), more="max_iterations: 1") == ("max_iterations")
 
 
 async def test_other_calls_begin_the_count_anew(stage):
@@ -311,9 +307,7 @@ async def test_broken_progress_does_not_break_the_loop(stage, monkeypatch):
 
 async def test_log_lines_have_the_names_of_the_contract(stage, caplog):
     caplog.set_level(logging.INFO)
-    scene = await stage(
-        agent("ping", more="max_iterations: 1") + node("ping"), actor=Actor(turn(tool_call("ping")))
-    )
+    scene = await stage(agent("ping", more="max_iterations: 1") + node("ping"), actor=Actor(turn(tool_call("ping"))))
     await scene.run()
     lines = [r.getMessage() for r in caplog.records if "autonomous_agent." in r.getMessage()]
     assert [line.split(" ")[0] for line in lines] == [

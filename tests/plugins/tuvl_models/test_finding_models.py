@@ -25,7 +25,7 @@ from tuvl_models import (
     resolve_model,
 )
 
-PARROT = '''
+PARROT = """
 from tuvl_core import hookimpl
 from tuvl_models import ChatReply, ModelFamily
 
@@ -40,7 +40,7 @@ class Parrot:
 @hookimpl(optionalhook=True)
 def tuvl_chat_models():
     return [ModelFamily(prefix="parrot", create=lambda settings: Parrot())]
-'''
+"""
 
 
 class Script:
@@ -108,7 +108,9 @@ def test_a_name_that_is_no_document(tmp_path: Path, name: str, said: str) -> Non
 
 def test_a_model_that_nobody_serves(tmp_path: Path) -> None:
     (tmp_path / "tuvl.toml").write_text('[plugins]\nblock = ["tuvl-model-litellm"]\n')
-    (tmp_path / "w.yaml").write_text("kind: Workflow\nmetadata: { name: w }\nspec: { steps: [{ id: a, runner: x:y }] }\n")
+    (tmp_path / "w.yaml").write_text(
+        "kind: Workflow\nmetadata: { name: w }\nspec: { steps: [{ id: a, runner: x:y }] }\n"
+    )
     loaded = project(tmp_path, "{ model: nobody/x }")
     with pytest.raises(ProjectError, match=r"serves the model 'nobody/x'.*tuvl-model-litellm"):
         resolve_model(loaded, "default")
@@ -233,14 +235,16 @@ async def test_tools_and_answer_are_offered_as_one_schema(tmp_path: Path) -> Non
     schema = sent.response_format["json_schema"]["schema"]  # type: ignore[index]
     for good in ({"name": "lookup", "arguments": {"order_id": "A"}}, {"outcome": "escalate", "result": "x"}):
         jsonschema_rs.validate(schema, good)
-    for bad in ({"name": "other", "arguments": {}}, {"name": "check", "arguments": {}}, {"outcome": "aborted", "result": ""}):
+    for bad in (
+        {"name": "other", "arguments": {}},
+        {"name": "check", "arguments": {}},
+        {"outcome": "aborted", "result": ""},
+    ):
         assert not jsonschema_rs.is_valid(schema, bad)
     assert HISTORY[0]["content"].startswith("Work.")
 
 
-@pytest.mark.parametrize(
-    "text", ['{"outcome": "resolved", "result": "x"}', "no JSON", "[1]", '{"name": "other"}', ""]
-)
+@pytest.mark.parametrize("text", ['{"outcome": "resolved", "result": "x"}', "no JSON", "[1]", '{"name": "other"}', ""])
 async def test_what_is_no_call_stays_what_it_is(tmp_path: Path, text: str) -> None:
     model, _ = bound(tmp_path, text, spec=SCHEMA_SPEC)
     reply = await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS, outcomes=("resolved",)))

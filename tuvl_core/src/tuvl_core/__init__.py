@@ -27,17 +27,7 @@ if TYPE_CHECKING:
     from tuvl_core.distribution import Distribution
     from tuvl_core.documents import Document, to_yaml
     from tuvl_core.effects import Effect, EffectHandler
-    from tuvl_core.engine import (
-        App,
-        Bound,
-        BoundExpired,
-        END,
-        RunHandle,
-        advance,
-        run,
-        step,
-        stream,
-    )
+    from tuvl_core.engine import END, App, Bound, BoundExpired, RunHandle, advance, run, step, stream
     from tuvl_core.errors import (
         AccessError,
         CodecError,
@@ -62,6 +52,7 @@ if TYPE_CHECKING:
     from tuvl_core.hookspecs import TUVL_API, hookimpl, hookspec
     from tuvl_core.identity import ALL_SCOPES, Principal
     from tuvl_core.kinds import (
+        UNSET,
         Capabilities,
         Child,
         Cost,
@@ -75,33 +66,17 @@ if TYPE_CHECKING:
         StepKind,
         StepResult,
         StepView,
-        UNSET,
         UsageMeter,
         declared,
     )
     from tuvl_core.loops import Directives, LoopControl, LoopHandle, LoopRegistry, LoopScope
-    from tuvl_core.plan import (
-        Plan,
-        PlanStep,
-        Transition,
-        all_codes,
-        check_project,
-        check_workflow,
-        compile_workflow,
-    )
+    from tuvl_core.plan import Plan, PlanStep, Transition, all_codes, check_project, check_workflow, compile_workflow
     from tuvl_core.plugins import Candidate, KindEntry, Plugins
     from tuvl_core.project import Definition, Project, StepDefinition, WorkflowSpec, load_project
     from tuvl_core.runs import Meter, PathEntry, Run, RunFailure, RunResult, RunScope
     from tuvl_core.schema import class_description, json_schema, key_descriptions
     from tuvl_core.settings import Setting, Settings
-    from tuvl_core.structure import (
-        Environment,
-        did_you_mean,
-        field,
-        keys_of,
-        plain_data,
-        structure,
-    )
+    from tuvl_core.structure import Environment, did_you_mean, field, keys_of, plain_data, structure
     from tuvl_core.telemetry import counter, log_event, span, tracing_active
     from tuvl_core.templates import (
         Condition,
@@ -118,19 +93,12 @@ if TYPE_CHECKING:
         text_of,
         truth,
     )
-    from tuvl_core.tools import (
-        ToolSpec,
-        check_parameters,
-        check_schema,
-        derive_parameters,
-        wire_names,
-    )
+    from tuvl_core.tools import ToolSpec, check_parameters, check_schema, derive_parameters, wire_names
     from tuvl_core.views import contains_secret, mask, open_secrets, public_view, scrub
 
 _MODULES: Final = {
     "codec": (
-        "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless "
-        "to_lossless to_wire wire_dumps"
+        "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless to_lossless to_wire wire_dumps"
     ),
     "context": "Names Overlay clone",
     "contributions": "AppScope Authenticator DocumentKind Section Validator",
@@ -174,6 +142,10 @@ _WHERE: Final = {name: module for module, names in _MODULES.items() for name in 
 
 __all__ = [
     "ALL_SCOPES",
+    "END",
+    "MASK",
+    "TUVL_API",
+    "UNSET",
     "AccessError",
     "App",
     "AppScope",
@@ -196,7 +168,6 @@ __all__ = [
     "Distribution",
     "Document",
     "DocumentKind",
-    "END",
     "Effect",
     "EffectHandler",
     "Effects",
@@ -210,7 +181,6 @@ __all__ = [
     "LoopHandle",
     "LoopRegistry",
     "LoopScope",
-    "MASK",
     "Meter",
     "Names",
     "NoConfig",
@@ -250,13 +220,11 @@ __all__ = [
     "StepResult",
     "StepTimeoutError",
     "StepView",
-    "TUVL_API",
     "Template",
     "TemplateError",
     "ToolSpec",
     "Transition",
     "TuvlError",
-    "UNSET",
     "UndefinedNameError",
     "UnknownWorkflowError",
     "UnroutedSignalError",

@@ -121,9 +121,7 @@ class TemplateError(TuvlError):
         path: Keys and indices that lead to the text, where a structure was compiled.
     """
 
-    def __init__(
-        self, message: str, offset: int = 0, *, path: tuple[str | int, ...] = ()
-    ) -> None:
+    def __init__(self, message: str, offset: int = 0, *, path: tuple[str | int, ...] = ()) -> None:
         super().__init__(message)
         self.offset = offset
         self.path = path
@@ -140,9 +138,7 @@ class StepError(TuvlError):
 
     default_type = "error"
 
-    def __init__(
-        self, message: str, *, type: str | None = None, writes: dict[str, object] | None = None
-    ) -> None:
+    def __init__(self, message: str, *, type: str | None = None, writes: dict[str, object] | None = None) -> None:
         super().__init__(message)
         self.type = type or self.default_type
         self.writes = writes or {}
@@ -169,9 +165,7 @@ class RunError(TuvlError):
         workflow: Name of the workflow.
     """
 
-    def __init__(
-        self, message: str, *, step: str | None = None, workflow: str | None = None
-    ) -> None:
+    def __init__(self, message: str, *, step: str | None = None, workflow: str | None = None) -> None:
         super().__init__(message)
         self.step = step
         self.workflow = workflow
@@ -195,9 +189,7 @@ class UnroutedSignalError(RunError):
 class RunLimitError(RunError):
     """A bound of `spec.limits` was reached; `limit` is its key."""
 
-    def __init__(
-        self, message: str, *, limit: str, step: str | None = None, workflow: str | None = None
-    ) -> None:
+    def __init__(self, message: str, *, limit: str, step: str | None = None, workflow: str | None = None) -> None:
         super().__init__(message, step=step, workflow=workflow)
         self.limit = limit
 

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar, overl
 
 import attrs
 
+from tuvl_core.unset import UNSET
+
 if TYPE_CHECKING:
     import logging
 
     from tuvl_core.diagnostics import Diagnostic
+    from tuvl_core.engine import App
     from tuvl_core.identity import Principal
     from tuvl_core.loops import LoopHandle
 
 __all__ = [
     "UNSET",
-    "App",
     "Capabilities",
     "Child",
     "Cost",
@@ -44,17 +46,6 @@ T = TypeVar("T")
 EMPTY: Final[Mapping[str, Any]] = {}
 
 
-class _Unset(enum.Enum):
-    UNSET = "UNSET"
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-
-UNSET: Final = _Unset.UNSET
-"""Stands for "no value was given", where None is a value."""
-
-
 # --- what a kind declares -------------------------------------------------------------------
 
 
@@ -71,7 +62,7 @@ class Signals:
     open: bool
 
     def __init__(self, *names: str, open: bool = False) -> None:
-        self.__attrs_init__(names=names, open=open)  # type: ignore[attr-defined]
+        self.__attrs_init__(names=names, open=open)
 
     @classmethod
     def anything(cls) -> Signals:
@@ -96,7 +87,7 @@ class Keys:
     open: bool
 
     def __init__(self, *names: str, open: bool = False) -> None:
-        self.__attrs_init__(names=frozenset(names), open=open)  # type: ignore[attr-defined]
+        self.__attrs_init__(names=frozenset(names), open=open)
 
     @classmethod
     def anything(cls) -> Keys:
@@ -173,9 +164,7 @@ class Cost:
     @classmethod
     def unbounded(cls, why: str) -> Cost:
         """The worst case: no bound is known for anything."""
-        return cls(
-            model_calls=None, tool_calls=None, tokens=None, seconds=None, money=None, why=why
-        )
+        return cls(model_calls=None, tool_calls=None, tokens=None, seconds=None, money=None, why=why)
 
 
 @attrs.frozen
@@ -249,21 +238,6 @@ class PlanView(Protocol):
         ...
 
 
-class App(Protocol):
-    """The process-wide runtime that a kind opens its resources in."""
-
-    @property
-    def project(self) -> Any: ...
-    @property
-    def settings(self) -> Any: ...
-    @property
-    def resources(self) -> MutableMapping[str, Any]: ...
-
-    def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
-        """Have `close` awaited when the process shuts down, in reverse order."""
-        ...
-
-
 class UsageMeter(Protocol):
     """Counts what a step consumes; whatever is added counts in every enclosing loop and the run."""
 
@@ -272,9 +246,7 @@ class UsageMeter(Protocol):
     llm_attempts: int
     tool_calls: int
 
-    def add(
-        self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0
-    ) -> None: ...
+    def add(self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0) -> None: ...
 
 
 @attrs.define
@@ -452,9 +424,7 @@ class StepCall(Protocol):
         """Tell subscribers how far the step is; metadata only, never context values."""
         ...
 
-    def span(
-        self, name: str, attributes: Mapping[str, Any] | None = None
-    ) -> AbstractContextManager[Any]:
+    def span(self, name: str, attributes: Mapping[str, Any] | None = None) -> AbstractContextManager[Any]:
         """Open a telemetry span; costs nothing when nobody traces. The value has `set_attribute`."""
         ...
 
@@ -499,12 +469,10 @@ class StepKind:
     callable_as_tool: ClassVar[bool | Callable[..., bool]] = True
     """Whether an agent may be given this step as a tool."""
 
-    tool_parameters: ClassVar[
-        Mapping[str, Any] | None | Callable[..., Mapping[str, Any] | None]
-    ] = None
+    tool_parameters: ClassVar[Mapping[str, Any] | Callable[..., Mapping[str, Any] | None] | None] = None
     """JSON Schema of the arguments as a tool; None: derived from the config's template variables."""
 
-    output_key: ClassVar[str | None | Callable[..., str | None]] = None
+    output_key: ClassVar[str | Callable[..., str | None] | None] = None
     """The context key that holds the step's result."""
 
     mutates_context: ClassVar[bool | Callable[..., bool]] = True
@@ -559,9 +527,7 @@ class StepKind:
 def declared(kind: StepKind, what: str, step: StepView, plan: PlanView) -> Any: ...
 @overload
 def declared(kind: StepKind, what: str, step: None = None, plan: None = None) -> Any: ...
-def declared(
-    kind: StepKind, what: str, step: StepView | None = None, plan: PlanView | None = None
-) -> Any:
+def declared(kind: StepKind, what: str, step: StepView | None = None, plan: PlanView | None = None) -> Any:
     """Read a declaration, whether the kind gives it as a constant or as a method.
 
     Without a step, a declaration that depends on the step reads as the base class's worst case.

@@ -47,9 +47,7 @@ class Meter:
         self.tool_calls = 0
         self.parent = parent
 
-    def add(
-        self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0
-    ) -> None:
+    def add(self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0) -> None:
         """Add to this meter and to every one around it."""
         meter: Meter | None = self
         while meter is not None:

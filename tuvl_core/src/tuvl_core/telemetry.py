@@ -163,4 +163,3 @@ def _trace_ids() -> dict[str, str]:
     if not context.is_valid:
         return {}
     return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
-

@@ -18,7 +18,7 @@ _TRANSLATED: Final = (
 
 
 def is_private(text: str) -> bool:
-    """Whether an address is anything but a public one: loopback, link-local, private, multicast…
+    """Whether an address is anything but a public one: loopback, link-local, private, multicast.
 
     An IPv6 address that stands for an IPv4 address is judged by that one as well.
     """

@@ -102,6 +102,4 @@ class _Unpacker:
 
 
 def _too_large(limit: int) -> CallFailed:
-    return CallFailed(
-        f"it is larger than http.max_bytes of {limit} bytes", type="too_large"
-    )
+    return CallFailed(f"it is larger than http.max_bytes of {limit} bytes", type="too_large")

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import attrs
 
-from tuvl_core import Path, Template, field as key
+from tuvl_core import Path, Template
+from tuvl_core import field as key
 
 __all__ = ["METHODS", "SAFE_METHODS", "APICallConfig", "Extract", "HttpConfig", "ResponseConfig"]
 
@@ -32,9 +33,7 @@ class HttpConfig:
         reveals=True,
         doc="Query parameters; a list repeats the name, null leaves it out.",
     )
-    json: Template[Any] | None = key(
-        default=None, reveals=True, doc="A body of JSON; its leaves may be templates."
-    )
+    json: Template[Any] | None = key(default=None, reveals=True, doc="A body of JSON; its leaves may be templates.")
     body: Template[Any] | None = key(default=None, reveals=True, doc="A body of text or bytes.")
     form: dict[str, Template[Any]] | None = key(
         default=None, reveals=True, doc="A body of form fields; null leaves one out."
@@ -44,9 +43,7 @@ class HttpConfig:
         min=0.001,
         doc="Seconds for everything: connection, redirects, tries and the waits between them.",
     )
-    max_bytes: int = key(
-        default=5_000_000, min=1, doc="The most bytes that are read of an answer, after unpacking."
-    )
+    max_bytes: int = key(default=5_000_000, min=1, doc="The most bytes that are read of an answer, after unpacking.")
     follow_redirects: bool = key(
         default=False,
         doc="Go where the answer points. Headers and body never go to another host, port or scheme.",

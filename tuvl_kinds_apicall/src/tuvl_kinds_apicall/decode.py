@@ -90,10 +90,10 @@ def _text(body: bytes, charset: str | None) -> str:
             return body[len(mark) :].decode(coding, "replace")
     wide = charset is not None and re.match(r"utf-?(16|32)", charset, re.I)
     order = [charset, "utf-8"] if wide else ["utf-8", charset]
-    for coding in order:
-        if coding is not None and _known(coding):
+    for name in order:
+        if name is not None and _known(name):
             try:
-                return body.decode(coding)
+                return body.decode(name)
             except UnicodeError:
                 continue
     return body.decode("latin-1")

@@ -75,8 +75,7 @@ class AllowedHosts:
     def allows(self, origin: Origin) -> bool:
         """Whether a value may choose this host."""
         return self.names(origin) or any(
-            origin.host.endswith(domain) and port in (None, origin.port)
-            for domain, port in self.below
+            origin.host.endswith(domain) and port in (None, origin.port) for domain, port in self.below
         )
 
     def __bool__(self) -> bool:

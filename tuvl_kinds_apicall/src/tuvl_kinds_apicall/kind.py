@@ -60,27 +60,27 @@ class APICall(StepKind):
     signals = Signals("default", "error")
     mutates_context = False
 
-    def output_key(self, step: StepView, plan: PlanView) -> str:  # type: ignore[override]
+    def output_key(self, step: StepView, plan: PlanView) -> str:
         """The key of the whole answer."""
         return _output_key(step)
 
-    def reads(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def reads(self, step: StepView, plan: PlanView) -> Keys:
         """The names that the request's templates read."""
         return Keys(*(read.path[0] for read in reads_of(step.config.http)))
 
-    def writes(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def writes(self, step: StepView, plan: PlanView) -> Keys:
         """The answer, its extracted parts and the status."""
         extracted = (item.as_ for item in step.config.response.extract)
         return Keys(_output_key(step), STATUS, *extracted)
 
-    def effects(self, step: StepView, plan: PlanView) -> Effects:  # type: ignore[override]
+    def effects(self, step: StepView, plan: PlanView) -> Effects:
         """Looking for GET, HEAD and OPTIONS; repeatable with an idempotency key; else final."""
         http = step.config.http
         if http.method in SAFE_METHODS:
             return Effects.READS
         return Effects.IRREVERSIBLE if http.idempotency_key is None else Effects.WRITES
 
-    def capabilities(self, step: StepView, plan: PlanView) -> Capabilities:  # type: ignore[override]
+    def capabilities(self, step: StepView, plan: PlanView) -> Capabilities:
         """The host, the hosts a value may choose, or any where redirects are followed."""
         config: APICallConfig = step.config
         if config.http.follow_redirects:
@@ -93,11 +93,9 @@ class APICall(StepKind):
             return Capabilities(network=(url.literal_host,))
         return Capabilities(network=tuple(_allowed(plan).listed()))
 
-    def cost(self, step: StepView, plan: PlanView) -> Cost:  # type: ignore[override]
+    def cost(self, step: StepView, plan: PlanView) -> Cost:
         """Time within `http.timeout`; what the server charges is not known."""
-        return Cost(
-            seconds=step.config.http.timeout, money=None, why="what the server charges is unknown"
-        )
+        return Cost(seconds=step.config.http.timeout, money=None, why="what the server charges is unknown")
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check URL, headers, body, retries and the names of outputs."""
@@ -196,4 +194,3 @@ def _output_key(step: StepView) -> str:
 
 def _allowed(plan: PlanView) -> AllowedHosts:
     return AllowedHosts.parse(plan.project.settings["apicall.allow_hosts"])
-

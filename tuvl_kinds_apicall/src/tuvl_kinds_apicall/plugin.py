@@ -47,8 +47,7 @@ def tuvl_settings() -> list[Setting]:
             name="apicall.trust_env",
             type=bool,
             default=False,
-            help="Use the proxies and certificates that HTTP_PROXY, HTTPS_PROXY, NO_PROXY and "
-            "SSL_CERT_FILE name.",
+            help="Use the proxies and certificates that HTTP_PROXY, HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE name.",
         ),
         Setting(
             name="apicall.max_connections",

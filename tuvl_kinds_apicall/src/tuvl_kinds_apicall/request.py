@@ -20,9 +20,7 @@ __all__ = ["Outgoing", "fill"]
 
 Render = Callable[[Any], Any]
 
-_BENIGN: Final = frozenset(
-    {"accept", "accept-language", "cache-control", "content-type", "prefer", "user-agent"}
-)
+_BENIGN: Final = frozenset({"accept", "accept-language", "cache-control", "content-type", "prefer", "user-agent"})
 _SHORT: Final = 6
 _LONG: Final = 20
 _CREDENTIAL: Final = re.compile(r"key|token|secret|pass|pwd|auth|sig|cred|code|session", re.I)
@@ -78,7 +76,7 @@ def fill(http: HttpConfig, url: UrlTemplate, allowed: AllowedHosts, render: Rend
     headers = _headers(http, address, render)
     content, content_type = _content(http, render)
     if content_type is not None and "content-type" not in {name.lower() for name, _ in headers}:
-        headers.append(("Content-Type", content_type))
+        headers.append(("Content-Type", content_type.encode("latin-1")))
     literal = url.literal_host
     return Outgoing(
         method=http.method,
@@ -137,14 +135,8 @@ def _body(value: Any) -> bytes | None:
     return value_text(value, "http.body").encode()
 
 
-def _pairs(
-    templates: Mapping[str, Template[Any]], render: Render, place: str
-) -> list[tuple[str, str]]:
-    return [
-        pair
-        for name, template in templates.items()
-        for pair in many_texts(name, render(template), place)
-    ]
+def _pairs(templates: Mapping[str, Template[Any]], render: Render, place: str) -> list[tuple[str, str]]:
+    return [pair for name, template in templates.items() for pair in many_texts(name, render(template), place)]
 
 
 def _with_query(target: str, params: list[tuple[str, str]]) -> str:
@@ -175,5 +167,3 @@ def _secrets(
     for name, text in [*written, *params]:
         if hidden or _CREDENTIAL.search(name) or len(text) >= _LONG:
             yield unquote(text)
-
-

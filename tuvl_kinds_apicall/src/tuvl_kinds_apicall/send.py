@@ -254,14 +254,11 @@ def _redirected(outgoing: Outgoing, url: httpx.URL, status: int, location: str) 
     method, content = outgoing.method, outgoing.content
     if (status == 303 and method != "HEAD") or (status in (301, 302) and method == "POST"):
         method, content = "GET", None
-        changes["headers"] = tuple(
-            pair for pair in outgoing.headers if not pair[0].lower().startswith("content-")
-        )
+        changes["headers"] = tuple(pair for pair in outgoing.headers if not pair[0].lower().startswith("content-"))
     if origin != outgoing.origin:
         if content is not None or method not in SAFE_METHODS:
             raise CallFailed(
-                f"the answer redirects a {method} to {origin}; the request stays with the host it was "
-                "written for",
+                f"the answer redirects a {method} to {origin}; the request stays with the host it was written for",
                 type="redirect",
             )
         changes["headers"] = ()

@@ -21,7 +21,7 @@ import httpx
 
 from tuvl_kinds_apicall.addresses import is_private, look_up
 
-__all__ = ["GUARDED", "PrivateAddressError", "QUIET", "make_client"]
+__all__ = ["GUARDED", "QUIET", "PrivateAddressError", "make_client"]
 
 GUARDED: Final = "tuvl_guarded"
 """The request extension that says: no private address."""
@@ -56,14 +56,10 @@ class _Network(httpcore.AsyncNetworkBackend):
         for address in addresses[:-1]:
             patience = _IMPATIENCE_S if timeout is None else min(timeout, _IMPATIENCE_S)
             try:
-                return await self._sockets.connect_tcp(
-                    address, port, patience, local_address, socket_options
-                )
+                return await self._sockets.connect_tcp(address, port, patience, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return await self._sockets.connect_tcp(
-            addresses[-1], port, timeout, local_address, socket_options
-        )
+        return await self._sockets.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
 
     async def sleep(self, seconds: float) -> None:
         await self._sockets.sleep(seconds)
@@ -104,9 +100,7 @@ class _Transport(httpx.AsyncBaseTransport):
         answer = await pool.handle_async_request(
             httpcore.Request(
                 method=request.method,
-                url=httpcore.URL(
-                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                ),
+                url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
                 headers=request.headers.raw,
                 content=request.stream,
                 extensions=request.extensions,

@@ -272,5 +272,3 @@ def _port_text(value: Any) -> str:
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 0 < int(text) < 65536:
         raise StepError("the value for the port of http.url is no port", type="bad_request")
     return text
-
-

@@ -67,8 +67,8 @@ def _show_warning(
     category: type[Warning],
     filename: str,
     lineno: int,
-    file: TextIO | None = None,  # noqa: ARG001 - as `warnings` calls it
-    line: str | None = None,  # noqa: ARG001
+    file: TextIO | None = None,
+    line: str | None = None,
 ) -> None:
     # What installed packages say about each other's insides is nothing a user of tuvl can act on.
     if HANDLER.debug or not any(part in filename for part in _INSTALLED):

@@ -38,29 +38,29 @@ class Agent(StepKind):
     effects = Effects.READS
     capabilities = Capabilities(model=True)
 
-    def signals(self, step: StepView, plan: PlanView) -> Signals:  # type: ignore[override]
+    def signals(self, step: StepView, plan: PlanView) -> Signals:
         """The fixed exits; with `signal_from`, whatever is routed."""
         routed = tuple(step.routes) if step.config.agent.output.signal_from else ()
         return Signals("default", "parse_error", "timeout", *routed)
 
-    def output_key(self, step: StepView, plan: PlanView) -> str | None:  # type: ignore[override]
+    def output_key(self, step: StepView, plan: PlanView) -> str | None:
         """The key of a text; fields have keys of their own."""
         return f"{step.id}_result" if step.config.agent.output.format == "text" else None
 
-    def reads(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def reads(self, step: StepView, plan: PlanView) -> Keys:
         """First names of what the prompts read, and the keys sent along."""
         agent: AgentSpec = step.config.agent
         roots = {read.path[0] for text in (agent.system, agent.prompt) for read in reads_of(text)}
         return Keys(*roots, *agent.context_injection)
 
-    def writes(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def writes(self, step: StepView, plan: PlanView) -> Keys:
         """The text's key or the mapped ones; without `map`, whatever fields the answer has."""
         output = step.config.agent.output
         if output.format == "text":
             return Keys(f"{step.id}_result")
         return Keys(*output.map.values()) if output.map is not None else Keys.anything()
 
-    def cost(self, step: StepView, plan: PlanView) -> Cost:  # type: ignore[override]
+    def cost(self, step: StepView, plan: PlanView) -> Cost:
         """As many questions as tries; how many attempts each takes is the model's to say."""
         why = "the model's own retries and the length of its answer are not known here"
         return Cost(model_calls=None, tokens=None, seconds=None, money=None, why=why)

@@ -13,7 +13,6 @@ from tuvl_core import (
     Diagnostic,
     Effects,
     Keys,
-    LoopHandle,
     PlanView,
     Signals,
     StepCall,
@@ -22,9 +21,9 @@ from tuvl_core import (
     StepResult,
     StepView,
 )
+from tuvl_kinds_agent.bounds import cost_of, output_key_of, worst_effects, written_by
 from tuvl_kinds_agent.checks import check_autonomous_agent
 from tuvl_kinds_agent.config import AutonomousAgentConfig
-from tuvl_kinds_agent.bounds import cost_of, output_key_of, worst_effects, written_by
 from tuvl_kinds_agent.control import directives_at_turn
 from tuvl_kinds_agent.limits import over_budget
 from tuvl_kinds_agent.messages import context_message, steer_message
@@ -37,6 +36,7 @@ from tuvl_models import ChatRequest
 
 __all__ = ["AutonomousAgent"]
 
+
 class AutonomousAgent(StepKind):
     """A language model that chooses among declared tools, turn by turn, until it is done or bounded."""
 
@@ -46,11 +46,11 @@ class AutonomousAgent(StepKind):
     composite = True
     capabilities = Capabilities(model=True)
 
-    def signals(self, step: StepView, plan: PlanView) -> Signals:  # type: ignore[override]
+    def signals(self, step: StepView, plan: PlanView) -> Signals:
         """The declared outcomes, else `default`; and the reserved exits."""
         return Signals(*(step.config.agent.outcome.enum or ("default",)), *RESERVED_EXITS)
 
-    def children(self, step: StepView, plan: PlanView) -> Sequence[Child]:  # type: ignore[override]
+    def children(self, step: StepView, plan: PlanView) -> Sequence[Child]:
         """The tools."""
         return [
             Child(entry.ref, "tool", ("agent", "tools", index, "ref"))
@@ -58,19 +58,19 @@ class AutonomousAgent(StepKind):
             if entry.ref and entry.ref != step.id
         ]
 
-    def output_key(self, step: StepView, plan: PlanView) -> str:  # type: ignore[override]
+    def output_key(self, step: StepView, plan: PlanView) -> str:
         """Where the result goes."""
         return output_key_of(step)
 
-    def writes(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def writes(self, step: StepView, plan: PlanView) -> Keys:
         """The result, and what tools with `writes_context` write."""
         return written_by(step, plan)
 
-    def effects(self, step: StepView, plan: PlanView) -> Effects:  # type: ignore[override]
+    def effects(self, step: StepView, plan: PlanView) -> Effects:
         """As harmful as its most harmful tool; a model call by itself changes nothing."""
         return worst_effects(step, plan)
 
-    def cost(self, step: StepView, plan: PlanView) -> Cost:  # type: ignore[override]
+    def cost(self, step: StepView, plan: PlanView) -> Cost:
         """Model calls are bounded by the turns, unless a tool calls models too."""
         return cost_of(step, plan)
 

@@ -7,12 +7,7 @@ from typing import Any, Final
 import attrs
 
 from tuvl_kinds_agent.control import abort_before_call
-from tuvl_kinds_agent.messages import (
-    assistant_message,
-    tool_message,
-    well_formed_arguments,
-    well_formed_name,
-)
+from tuvl_kinds_agent.messages import assistant_message, tool_message, well_formed_arguments, well_formed_name
 from tuvl_kinds_agent.results import error_text, result_text
 from tuvl_kinds_agent.state import Exit, Loop, failure
 from tuvl_kinds_agent.tools import Tool
@@ -104,13 +99,13 @@ def _unknown(loop: Loop, id: str, call: ToolCall) -> Request:
 def _unique_id(loop: Loop, given: Any) -> str:
     """The provider's id, or a new one where that is missing or taken."""
     ids = loop.call_ids
-    id = given
+    id: Any = given
     if not isinstance(id, str) or not id or id in ids:
         number = len(ids) + 1
         while (id := f"call_{loop.turn}_{number}") in ids:
             number += 1
     ids.add(id)
-    return id
+    return str(id)
 
 
 async def _traced(loop: Loop, request: Request) -> Exit | None:
@@ -148,9 +143,7 @@ async def _perform(loop: Loop, request: Request, span: Any = None) -> Exit | Non
 
 
 def _refuse(loop: Loop, request: Request) -> None:
-    loop.messages.append(
-        tool_message(request.id, error_text(request.problem, request.problem_type))
-    )
+    loop.messages.append(tool_message(request.id, error_text(request.problem, request.problem_type)))
     repeats = loop.repeated(request.name, request.problem)
     declared = request.tool is not None
     loop.report.tool_call(loop.turn, request.name, declared, "error", repeats)

@@ -41,9 +41,7 @@ def _steering(agent: AutonomousAgentSpec, step: StepView, plan: PlanView) -> Ite
         yield finding(codes.NO_STEERING, message, step, plan, ("agent",))
 
 
-def _guides(
-    channel: Channel, entries: tuple[str, ...], step: StepView, plan: PlanView
-) -> Iterator[Diagnostic]:
+def _guides(channel: Channel, entries: tuple[str, ...], step: StepView, plan: PlanView) -> Iterator[Diagnostic]:
     scope = scope_of(plan.workflow, step.id, channel)
     key = "steering_files" if channel == "steering" else "skills"
     for index, entry in enumerate(entries):
@@ -99,9 +97,7 @@ def _nearest(ref: str, ids: list[str]) -> str | None:
     return f"did you mean {near[0]!r}?" if near else None
 
 
-def _tool(
-    entry: ToolEntry, target: StepView, step: StepView, plan: PlanView, place: Place
-) -> Iterator[Diagnostic]:
+def _tool(entry: ToolEntry, target: StepView, step: StepView, plan: PlanView, place: Place) -> Iterator[Diagnostic]:
     if not declared(plan.kind_of(target), "callable_as_tool", target, plan):
         message = f"{target.id!r} is of kind {target.kind_name}, which cannot be a tool"
         yield finding(codes.NO_TOOL_KIND, message, step, plan, (*place, "ref"))

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tuvl_core import (
+    UNSET,
     CodecError,
     RunError,
     StepCall,
     StepError,
     StepResult,
     Template,
-    UNSET,
     UndefinedNameError,
     mask,
     wire_dumps,
@@ -62,7 +62,9 @@ class _Tries:
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Give the last reply, with the tokens and attempts of all."""
         retry, output = self._agent.retry, self._agent.output
-        for number in range(1, retry.attempts + 1):
+        number = 0
+        while True:
+            number += 1
             last = number == retry.attempts
             try:
                 reply = await self._model.complete(request)
@@ -74,9 +76,8 @@ class _Tries:
                 self._count(request, reply)
                 again = "parse_error" in retry.on and parse_problem(reply, output) is not None
                 if last or not again:
-                    break
+                    return self._whole(reply)
             await asyncio.sleep(_pause(retry, number))
-        return self._whole(reply)
 
     def _count(self, request: ChatRequest, reply: ChatReply) -> None:
         total = reply.usage.total_tokens if reply.usage is not None else 0
@@ -92,9 +93,7 @@ class _Tries:
             content=reply.content,
             tool_calls=(),
             finish_reason=reply.finish_reason,
-            usage=Usage(
-                prompt_tokens=prompt, completion_tokens=answer, total_tokens=self.tokens
-            ),
+            usage=Usage(prompt_tokens=prompt, completion_tokens=answer, total_tokens=self.tokens),
             model=reply.model,
             attempts=self.attempts,
         )

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import attrs
 
-from tuvl_core import Template, field as key
+from tuvl_core import Template
+from tuvl_core import field as key
 
 __all__ = [
     "AgentConfig",
@@ -42,9 +43,7 @@ class ToolEntry:
     parameters: dict[str, Any] | None = key(
         default=None, doc="JSON Schema of the arguments; without it, derived from the step."
     )
-    writes_context: bool = key(
-        default=False, doc="Whether what the step changes goes into the shared context."
-    )
+    writes_context: bool = key(default=False, doc="Whether what the step changes goes into the shared context.")
     reveal: tuple[str, ...] = key(
         default=(), source_text=True, doc="Secure fields of the result that the model may see."
     )
@@ -54,9 +53,7 @@ class ToolEntry:
 class Outcome:
     """How an AutonomousAgent may end its work."""
 
-    enum: tuple[str, ...] = key(
-        default=(), source_text=True, doc="The exits the model chooses from; none: `default`."
-    )
+    enum: tuple[str, ...] = key(default=(), source_text=True, doc="The exits the model chooses from; none: `default`.")
     output_key: str | None = key(
         default=None,
         source_text=True,
@@ -84,23 +81,15 @@ class AutonomousAgentSpec:
         lookalikes=("goal", "system", "prompt", "instructions"),
         doc="Persistent instruction: the model always follows it.",
     )
-    steering_files: tuple[str, ...] = key(
-        default=(), doc="Markdown files that are followed like `steering`."
-    )
-    skills: tuple[str, ...] = key(
-        default=(), doc="Markdown files that the model applies when they are relevant."
-    )
-    tools: tuple[ToolEntry, ...] = key(
-        default=(), doc="The steps the model may call: its whole set of actions."
-    )
+    steering_files: tuple[str, ...] = key(default=(), doc="Markdown files that are followed like `steering`.")
+    skills: tuple[str, ...] = key(default=(), doc="Markdown files that the model applies when they are relevant.")
+    tools: tuple[ToolEntry, ...] = key(default=(), doc="The steps the model may call: its whole set of actions.")
     outcome: Outcome = key(factory=Outcome, doc="The exits, and where the result goes.")
     max_iterations: int = key(default=8, min=1, doc="The most turns, each one model call.")
     token_budget: int | None = key(
         default=None, min=1, doc="The most tokens, inner agents included; reaching it ends the loop."
     )
-    timeout: float | None = key(
-        default=None, above=0, doc="Seconds for one model call with its retries."
-    )
+    timeout: float | None = key(default=None, above=0, doc="Seconds for one model call with its retries.")
     retry: ModelRetry | None = key(default=None, doc="Retries of a model call.")
     goal: Any = key(default=None, doc="Not a key: write `steering`.")
 
@@ -135,9 +124,7 @@ class Retry:
     """When an Agent asks its model again."""
 
     attempts: int = key(default=1, min=1, doc="Tries together.")
-    on: tuple[str, ...] = key(
-        default=("parse_error", "timeout"), doc="After what: `parse_error`, `timeout`."
-    )
+    on: tuple[str, ...] = key(default=("parse_error", "timeout"), doc="After what: `parse_error`, `timeout`.")
     backoff: float = key(default=1.0, min=0, doc="Seconds before the second try; doubled each time.")
 
 

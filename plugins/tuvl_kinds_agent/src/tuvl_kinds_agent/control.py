@@ -25,9 +25,7 @@ async def directives_at_turn(call: StepCall, loop: LoopHandle, turn: int) -> dic
     return await _drain(loop) if loop.touched else None
 
 
-async def abort_before_call(
-    call: StepCall, loop: LoopHandle, turn: int, number: int
-) -> str | None:
+async def abort_before_call(call: StepCall, loop: LoopHandle, turn: int, number: int) -> str | None:
     """The reason of an abort that arrived while the model or a tool before was at work."""
     if call.run.handlers:
         name = f"turn#{turn}/inputs@{number}"

@@ -23,9 +23,7 @@ __all__ = [
 
 EMPTY_CONTEXT: Final = "Begin."
 
-_STEERING: Final = (
-    "# Operating context\n\nThis is your persistent operating context. Always follow it.\n\n{}"
-)
+_STEERING: Final = "# Operating context\n\nThis is your persistent operating context. Always follow it.\n\n{}"
 _SKILLS: Final = "# Skills\n\nApply the following skills and instructions when they are relevant.\n\n{}"
 _HOW: Final = (
     "# How you work\n\n"

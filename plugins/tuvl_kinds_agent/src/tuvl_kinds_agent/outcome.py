@@ -51,15 +51,13 @@ def _chosen(text: str, exits: Sequence[str]) -> Answer:
     answers = distinct(item for item in find_objects(text) if "outcome" in item)
     allowed = ", ".join(exits)
     if not answers:
-        raise NoAnswer(
-            f"the final answer holds no complete JSON object with an outcome (one of: {allowed})"
-        )
+        raise NoAnswer(f"the final answer holds no complete JSON object with an outcome (one of: {allowed})")
     if len(answers) > 1:
         raise NoAnswer(f"the final answer holds {len(answers)} answers that contradict each other")
     answer = answers[0]
     outcome = answer["outcome"]
     signal = outcome.strip() if isinstance(outcome, str) else None
-    if signal not in exits or signal in RESERVED_EXITS:
+    if signal is None or signal not in exits or signal in RESERVED_EXITS:
         raise NoAnswer(f"the outcome {_preview(outcome)} is none of the declared ones: {allowed}")
     return Answer(signal, answer.get("result", answer))
 

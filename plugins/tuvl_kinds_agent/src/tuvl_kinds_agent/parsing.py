@@ -53,11 +53,7 @@ def _writes(fields: Fields, output: Output) -> dict[str, Any]:
     """The fields under the keys they go to; the run's own keys are no model's to write."""
     if output.map is not None:
         return {key: fields[name] for name, key in output.map.items()}
-    return {
-        name: value
-        for name, value in fields.items()
-        if name[:1] != "_" and name not in IDENTITY
-    }
+    return {name: value for name, value in fields.items() if name[:1] != "_" and name not in IDENTITY}
 
 
 def _signal(call: StepCall, fields: Fields) -> str:

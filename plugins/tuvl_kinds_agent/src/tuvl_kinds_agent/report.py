@@ -21,9 +21,7 @@ BUDGET_EXCEEDED: Final = counter("tuvl.agent", "tuvl.agent.budget_exceeded")
 _log = logging.getLogger("tuvl.agent")
 
 
-def loop_numbers(
-    refs: Iterable[str], max_iterations: int, token_budget: int | None
-) -> dict[str, Any]:
+def loop_numbers(refs: Iterable[str], max_iterations: int, token_budget: int | None) -> dict[str, Any]:
     """The metadata a supervisor may see: numbers and declared names, never a value."""
     return {
         "iteration": 0,

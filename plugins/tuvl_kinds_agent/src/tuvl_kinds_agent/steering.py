@@ -86,9 +86,7 @@ def read_guide(root: Path, scope: str, entry: str) -> Guide:
     return Guide(Path(entry).name, _text_of(path, entry))
 
 
-def load_guides(
-    root: Path, workflow: str, step_id: str, channel: Channel, entries: Iterable[str]
-) -> list[Guide]:
+def load_guides(root: Path, workflow: str, step_id: str, channel: Channel, entries: Iterable[str]) -> list[Guide]:
     """Read what can be read; the rest is skipped with a warning, for it never stops a run."""
     scope = scope_of(workflow, step_id, channel)
     guides = []

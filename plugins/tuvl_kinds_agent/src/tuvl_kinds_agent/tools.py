@@ -50,9 +50,7 @@ def _tool(entry: ToolEntry, name: str, step: StepView, plan: PlanView) -> Tool:
     spec = ToolSpec(
         ref=step.id,
         wire_name=name,
-        description=step.description
-        or entry.description
-        or f"Invoke the '{step.id}' component.",
+        description=step.description or entry.description or f"Invoke the '{step.id}' component.",
         parameters=dict(parameters) if parameters is not None else plan.tool_parameters(step),
         writes_context=entry.writes_context,
         reveal=frozenset(entry.reveal),

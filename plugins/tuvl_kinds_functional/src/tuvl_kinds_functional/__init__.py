@@ -1,10 +1,10 @@
 """Kind Functional: a Python function of the project, or of an installed plugin, as a workflow step.
 
-    from tuvl_kinds_functional import node
+from tuvl_kinds_functional import node
 
-    @node("policy_check")
-    async def policy_check(ctx):
-        return {"allowed": ctx["order"]["total"] <= 100}
+@node("policy_check")
+async def policy_check(ctx):
+    return {"allowed": ctx["order"]["total"] <= 100}
 """
 
 from __future__ import annotations

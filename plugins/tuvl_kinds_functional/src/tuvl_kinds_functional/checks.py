@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-
 from tuvl_core import Code, Diagnostic, Location, PlanView, StepView
 from tuvl_kinds_functional import codes
 from tuvl_kinds_functional.reference import inspect, split
@@ -91,8 +90,7 @@ def _unknown(runner: str, files: Sequence[NodeFile]) -> Found:
     for file in files:
         if file.problem is not None and not file.registrations and quoted.search(_text(file)):
             message = (
-                f"the node {runner!r} cannot be used, see {file.shown}:{file.problem.line}: "
-                f"{file.problem.message}"
+                f"the node {runner!r} cannot be used, see {file.shown}:{file.problem.line}: {file.problem.message}"
             )
             return codes.BAD_RUNNER, message, None
     names = [i.name for f in files for i in f.registrations if i.name is not None]
@@ -143,5 +141,3 @@ def _text(file: NodeFile) -> str:
         return file.path.read_bytes()[:2_000_000].decode("utf-8", "replace")
     except OSError:
         return ""
-
-

@@ -45,7 +45,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> types.CodeType:
         path = self.get_filename(fullname)
-        code: types.CodeType = self.source_to_code(self.get_data(path), path)  # type: ignore[assignment]
+        code: types.CodeType = self.source_to_code(self.get_data(path), path)
         return code
 
 

@@ -13,8 +13,10 @@ _ENGINE: Final = frozenset({"_step", "_run", "_db"})
 
 
 class NodeContext(MutableMapping[str, Any]):
-    """The context as a mapping. What a node sets or deletes by key counts; everything it reads is its
-    own copy, so changing a value in place changes nothing but that copy.
+    """The context as a mapping.
+
+    What a node sets or deletes by key counts; everything it reads is its own copy, so changing a value in
+    place changes nothing but that copy.
 
     `ctx["_step"]` is the step, `ctx["_run"]` the run, `ctx["_db"]` the database session where a
     scope publishes one as `db`. Names that start with `_` are the engine's: they can be read by

@@ -71,7 +71,5 @@ def _bad_return(node: str, what: str) -> StepError:
 
 
 def _bad_key(node: str, key: object) -> StepError:
-    why = (
-        "names that start with '_' belong to the engine" if isinstance(key, str) else "keys are text"
-    )
+    why = "names that start with '_' belong to the engine" if isinstance(key, str) else "keys are text"
     return StepError(f"node {node!r} returned the key {key!r}; {why}", type="bad_return")

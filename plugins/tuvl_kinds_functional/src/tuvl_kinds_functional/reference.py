@@ -70,9 +70,7 @@ class _Elsewhere:
     name: str
 
 
-def _look(
-    tree: ast.Module, module: str, is_package: bool, function: str
-) -> Finding | _Elsewhere | None:
+def _look(tree: ast.Module, module: str, is_package: bool, function: str) -> Finding | _Elsewhere | None:
     """Find a name in a module; the last binding counts."""
     result: Finding | _Elsewhere | None = Finding(f"{module} has no function {function!r}")
     for statement in ast.walk(tree):

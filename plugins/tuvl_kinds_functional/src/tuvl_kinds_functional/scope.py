@@ -52,9 +52,7 @@ class Scope:
         if file is None:
             return False
         return self.in_project(file) or any(
-            file == place or file.is_relative_to(place)
-            for places in self.packages.values()
-            for place in places
+            file == place or file.is_relative_to(place) for places in self.packages.values() for place in places
         )
 
     def in_project(self, file: Path) -> bool:

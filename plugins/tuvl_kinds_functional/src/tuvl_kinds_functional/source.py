@@ -200,6 +200,4 @@ def _registration(call: ast.Call, problem: str | None) -> Registration:
     if not isinstance(name, str):
         name = None
         problem = "the name of a node has to be a literal text, so that it can be read without running"
-    return Registration(
-        name=name, line=call.lineno, column=call.col_offset + 1, problem=problem
-    )
+    return Registration(name=name, line=call.lineno, column=call.col_offset + 1, problem=problem)

@@ -23,9 +23,7 @@ _KEPT: Final = 8
 class _Job:
     __slots__ = ("argument", "context", "function", "future")
 
-    def __init__(
-        self, function: Callable[[Any], Any], argument: Any, future: asyncio.Future[Any]
-    ) -> None:
+    def __init__(self, function: Callable[[Any], Any], argument: Any, future: asyncio.Future[Any]) -> None:
         self.function = function
         self.argument = argument
         self.future = future
@@ -73,9 +71,7 @@ class Threads:
         self._idle: list[_Worker] = []
         self._closed = False
 
-    async def run(
-        self, function: Callable[[Any], Any], argument: Any
-    ) -> tuple[Any, BaseException | None]:
+    async def run(self, function: Callable[[Any], Any], argument: Any) -> tuple[Any, BaseException | None]:
         """Call `function(argument)` in a thread, in a copy of the caller's context variables.
 
         When the caller is cancelled it stops waiting at once; the function goes on by itself.
@@ -85,9 +81,7 @@ class Threads:
             everything that a function can (`StopIteration`).
         """
         async with self._places:
-            future: asyncio.Future[tuple[Any, BaseException | None]] = (
-                asyncio.get_running_loop().create_future()
-            )
+            future: asyncio.Future[tuple[Any, BaseException | None]] = asyncio.get_running_loop().create_future()
             worker = self._idle.pop() if self._idle else _Worker(self)
             worker.give(_Job(function, argument, future))
             return await future

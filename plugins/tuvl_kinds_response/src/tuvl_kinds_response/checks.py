@@ -46,9 +46,5 @@ def _path(path: Path, step: StepView, plan: PlanView, *place: str) -> Iterator[D
         yield _found(BRACES, message, step, plan, *place)
 
 
-def _found(
-    code: Code, message: str, step: StepView, plan: PlanView, *place: str | int
-) -> Diagnostic:
-    return Diagnostic.of(
-        code, message, location=step.locate(*place), workflow=plan.workflow, step=step.id
-    )
+def _found(code: Code, message: str, step: StepView, plan: PlanView, *place: str | int) -> Diagnostic:
+    return Diagnostic.of(code, message, location=step.locate(*place), workflow=plan.workflow, step=step.id)

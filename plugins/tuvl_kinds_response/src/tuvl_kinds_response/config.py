@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from tuvl_core import Path, field as key
+from tuvl_core import Path
+from tuvl_core import field as key
 
 __all__ = ["ResponseConfig"]
 

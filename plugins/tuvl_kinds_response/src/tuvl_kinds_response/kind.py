@@ -41,7 +41,7 @@ class Response(StepKind):
     capabilities = Capabilities()
     cost = Cost(seconds=0.0)
 
-    def reads(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def reads(self, step: StepView, plan: PlanView) -> Keys:
         """The first names of the paths it looks at."""
         return Keys(*(read.path[0] for read in reads_of(step.config)))
 

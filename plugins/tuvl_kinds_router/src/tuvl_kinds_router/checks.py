@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tuvl_core import (
-    Code,
-    Diagnostic,
-    Path,
-    PlanView,
-    StepView,
-    declared,
-)
+from tuvl_core import Code, Diagnostic, Path, PlanView, StepView, declared
 from tuvl_kinds_router.config import NO_VALUE, UNARY, Comparison, RouterConfig
 
 __all__ = ["CODES", "check"]

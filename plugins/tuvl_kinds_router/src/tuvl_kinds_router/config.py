@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import attrs
 
-from tuvl_core import Condition, Path, Template, field as key
+from tuvl_core import Condition, Path, Template
+from tuvl_core import field as key
 
 __all__ = ["NO_VALUE", "OPERATORS", "UNARY", "Comparison", "Match", "RouterConfig"]
 

@@ -91,9 +91,7 @@ class ByValue:
         if "default" in self.routes:
             return "default"
         if found is UNSET:
-            raise UndefinedNameError(
-                f"{self.path.source!r} is not in the context, and there is no `default` route"
-            )
+            raise UndefinedNameError(f"{self.path.source!r} is not in the context, and there is no `default` route")
         if not label:
             what = "empty" if label == "" else f"a {type(found).__name__}"
             raise StepError(

@@ -37,19 +37,17 @@ class Router(StepKind):
     capabilities = Capabilities()
     cost = Cost(seconds=0.0)
 
-    def signals(self, step: StepView, plan: PlanView) -> Signals:  # type: ignore[override]
+    def signals(self, step: StepView, plan: PlanView) -> Signals:
         """`true` and `false`, or the labels that are routed."""
         if step.config.match is None:
             return Signals("true", "false")
         return Signals(*step.routes, open="default" not in step.routes)
 
-    def reads(self, step: StepView, plan: PlanView) -> Keys:  # type: ignore[override]
+    def reads(self, step: StepView, plan: PlanView) -> Keys:
         """The first names of the paths it looks at."""
         return Keys(*_roots(step.config))
 
-    def tool_parameters(  # type: ignore[override]
-        self, step: StepView, plan: PlanView
-    ) -> Mapping[str, Any]:
+    def tool_parameters(self, step: StepView, plan: PlanView) -> Mapping[str, Any]:
         """As a tool: the names it decides by, each of any type; what is left out stays as it is."""
         names = [name for name in _roots(step.config) if not name.startswith("_")]
         properties: dict[str, Any] = {name: {} for name in names}

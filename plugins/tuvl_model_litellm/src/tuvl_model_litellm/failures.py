@@ -8,7 +8,13 @@ from tuvl_models import ModelError
 
 __all__ = ["as_model_error"]
 
-_RETRYABLE: Final = ("RateLimitError", "APIConnectionError", "ServiceUnavailableError", "InternalServerError", "BadGatewayError")
+_RETRYABLE: Final = (
+    "RateLimitError",
+    "APIConnectionError",
+    "ServiceUnavailableError",
+    "InternalServerError",
+    "BadGatewayError",
+)
 _LONGEST: Final = 600
 
 
@@ -39,8 +45,8 @@ def _may_pass(litellm: Any, error: Exception, status: Any) -> bool:
 def _retry_after(error: Exception) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     try:
-        seconds = float(headers.get("retry-after"))
-    except (TypeError, ValueError):
+        seconds = float(headers["retry-after"])
+    except (LookupError, TypeError, ValueError):
         return None
     return seconds if 0 <= seconds < float("inf") else None
 

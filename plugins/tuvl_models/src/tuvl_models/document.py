@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from tuvl_core import Secret, field as key
+from tuvl_core import Secret
+from tuvl_core import field as key
 
 if TYPE_CHECKING:
     from tuvl_core import Project

@@ -17,9 +17,7 @@ PER_MESSAGE: Final = 4
 """What role and separators add to each message."""
 
 
-def estimate_tokens(
-    model: BoundModel, messages: Iterable[Mapping[str, Any]], reply: ChatReply | None
-) -> int:
+def estimate_tokens(model: BoundModel, messages: Iterable[Mapping[str, Any]], reply: ChatReply | None) -> int:
     """Estimate the tokens of messages and of a reply together.
 
     The model's own tokenizer counts where it has one; else four characters are a token, rounded up,

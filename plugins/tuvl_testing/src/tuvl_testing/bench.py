@@ -8,16 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tuvl_core import (
-    App,
-    Diagnostic,
-    Plugins,
-    Project,
-    RunResult,
-    StepEvent,
-    check_project,
-    load_project,
-)
+from tuvl_core import App, Diagnostic, Plugins, Project, RunResult, StepEvent, check_project, load_project
 from tuvl_testing.scripted.model import ScriptedModel, use_model
 
 __all__ = ["ProjectBuilder"]

@@ -11,16 +11,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tuvl_core import (
+    App,
     Keys,
     Plugins,
     RunResult,
     Signals,
     StepKind,
     check_parameters,
+    check_workflow,
     declared,
     load_project,
-    App,
-    check_workflow,
     to_wire,
 )
 
@@ -67,7 +67,7 @@ async def check_kind(
 
 async def _open(root: Path, kind: type[StepKind], config: Mapping[str, Any], environ: dict[str, str]) -> App:
     (root / "plugins").mkdir()
-    code = f"from tuvl_core import hookimpl\nKIND = None\n\n@hookimpl\ndef tuvl_step_kinds():\n    return [KIND]\n"
+    code = "from tuvl_core import hookimpl\nKIND = None\n\n@hookimpl\ndef tuvl_step_kinds():\n    return [KIND]\n"
     (root / "plugins" / f"{_PLUGIN}.py").write_text(code)
     step = {"id": "it", "kind": kind.name, **config}
     body = {"kind": "Workflow", "metadata": {"name": "w"}, "spec": {"steps": [step]}}

@@ -27,9 +27,7 @@ def signals() -> st.SearchStrategy[str]:
 
 def json_values(max_leaves: int = 12) -> st.SearchStrategy[Any]:
     """Whatever JSON can hold."""
-    leaves = (
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-    )
+    leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
     return st.recursive(
         leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=max_leaves
     )
@@ -84,7 +82,10 @@ def _answers(outcomes: Sequence[str]) -> st.SearchStrategy[str]:
         chosen = st.sampled_from(list(outcomes)) | chosen
     objects = st.fixed_dictionaries({}, optional={"outcome": chosen, "result": json_values(4)}).map(json.dumps)
     framed = st.builds(
-        "{}{}{}".format, st.sampled_from(["", "```json\n", "I think: "]), objects, st.sampled_from(["", "\n```", " Done."])
+        "{}{}{}".format,
+        st.sampled_from(["", "```json\n", "I think: "]),
+        objects,
+        st.sampled_from(["", "\n```", " Done."]),
     )
     return framed | st.text(max_size=40) | objects.map(lambda text: text[:-1])
 
@@ -100,11 +101,13 @@ def workflows(draw: st.DrawFn, runner: str = "step") -> dict[str, Any]:
             routes = draw(st.dictionaries(signals(), targets, max_size=3))
             steps.append({"id": id, "kind": "Functional", "runner": runner, "routes": routes})
         else:
-            steps.append({
-                "id": id,
-                "kind": "Router",
-                "condition": {"field": draw(identifiers()), "operator": "is_empty"},
-                "routes": {"true": draw(targets), "false": draw(targets)},
-            })
+            steps.append(
+                {
+                    "id": id,
+                    "kind": "Router",
+                    "condition": {"field": draw(identifiers()), "operator": "is_empty"},
+                    "routes": {"true": draw(targets), "false": draw(targets)},
+                }
+            )
     limits = {"max_steps": draw(st.integers(min_value=1, max_value=30))}
     return {"kind": "Workflow", "metadata": {"name": "generated"}, "spec": {"limits": limits, "steps": steps}}

@@ -7,13 +7,7 @@ values come back, secrets as keyed hashes.
 
 from __future__ import annotations
 
-from tuvl_core.codec.lossless import (
-    from_lossless,
-    lossless_dumps,
-    lossless_loads,
-    register_lossless,
-    to_lossless,
-)
+from tuvl_core.codec.lossless import from_lossless, lossless_dumps, lossless_loads, register_lossless, to_lossless
 from tuvl_core.codec.secret import MASK, SealedSecret, Secret
 from tuvl_core.codec.wire import to_wire, wire_dumps
 

@@ -49,9 +49,7 @@ _VALUE: Final = "v"
 _MANY_BITS: Final = 10_000
 
 
-def register_lossless(
-    cls: type[T], tag: str, to_dict: Callable[[T], Any], from_dict: Callable[[Any], T]
-) -> None:
+def register_lossless(cls: type[T], tag: str, to_dict: Callable[[T], Any], from_dict: Callable[[Any], T]) -> None:
     """Teach the lossless form a class of your own.
 
     Args:
@@ -193,8 +191,7 @@ class _Encoder:
         if isinstance(value, Mapping):
             return self._mapping(value, path)
         raise CodecError(
-            f"a value of type {type(value).__name__} has no lossless form; "
-            "register its class with register_lossless",
+            f"a value of type {type(value).__name__} has no lossless form; register its class with register_lossless",
             path,
         )
 
@@ -213,10 +210,7 @@ class _Encoder:
     def _mapping(self, value: Mapping[Any, Any], path: str) -> dict[str, Any]:
         if all(type(key) is str and key != _TAG and _is_unicode(key) for key in value):
             return {key: self.encode(item, below(path, key)) for key, item in value.items()}
-        pairs = [
-            [self.encode(key, path), self.encode(item, below(path, key))]
-            for key, item in value.items()
-        ]
+        pairs = [[self.encode(key, path), self.encode(item, below(path, key))] for key, item in value.items()]
         return _tagged("map", pairs)
 
     def _digest(self, value: Secret) -> str:
@@ -244,7 +238,7 @@ def _moment(tag: str) -> Callable[[Any], dict[str, Any]]:
     return parts
 
 
-def _read_moment(kind: type[dt.datetime] | type[dt.time]) -> Callable[[Mapping[str, Any]], Any]:
+def _read_moment(kind: type[dt.datetime | dt.time]) -> Callable[[Mapping[str, Any]], Any]:
     def read(data: Mapping[str, Any]) -> Any:
         value = kind.fromisoformat(data[_VALUE]).replace(fold=data.get("fold", 0))
         zone = data.get("zone")
@@ -319,10 +313,5 @@ def _decode(data: Any) -> Any:
     except CodecError:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
-        raise CodecError(
-            f"what a record holds under the tag {tag!r} does not fit: {problem}"
-        ) from None
-    raise CodecError(
-        f"a record holds a value with the unknown tag {tag!r}; "
-        "the plugin that registers it is not loaded"
-    )
+        raise CodecError(f"what a record holds under the tag {tag!r} does not fit: {problem}") from None
+    raise CodecError(f"a record holds a value with the unknown tag {tag!r}; the plugin that registers it is not loaded")

@@ -123,8 +123,7 @@ def _form_of(value: Any, path: str) -> _Form:
         if isinstance(value, base):
             return form
     raise CodecError(
-        f"a value of type {type(value).__name__} has no wire form; "
-        "turn it into text, numbers, lists or mappings first",
+        f"a value of type {type(value).__name__} has no wire form; turn it into text, numbers, lists or mappings first",
         path,
     )
 
@@ -210,7 +209,7 @@ def _set(value: AbstractSet[Any], path: str) -> list[Any]:
 
 def _is_nan(member: Any) -> bool:
     """Whether it has no place in an order; by its text it has one."""
-    return bool(member != member)  # noqa: PLR0124 - only NaN differs from itself
+    return bool(member != member)
 
 
 def _mapping(value: Mapping[Any, Any], path: str) -> dict[str, Any]:

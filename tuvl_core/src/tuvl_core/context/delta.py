@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tuvl_core.context.names import is_private
-from tuvl_core.kinds import UNSET
+from tuvl_core.unset import UNSET
 
 __all__ = ["merge", "public_delta", "same"]
 
@@ -25,11 +25,7 @@ def public_delta(
         The changed keys with their new values, and the removed keys.
     """
     read = getattr(names_before, "peek", names_before.get)  # an overlay is not to clone for this
-    delta = {
-        key: value
-        for key, value in writes.items()
-        if not is_private(key) and not same(read(key, UNSET), value)
-    }
+    delta = {key: value for key, value in writes.items() if not is_private(key) and not same(read(key, UNSET), value)}
     return delta, tuple([key for key in deletes if not is_private(key)])
 
 
@@ -61,10 +57,7 @@ def _same_types(before: Any, after: Any) -> bool:
     if kind is dict:
         # A key may be equal and yet differ, as 1 and True do.
         kinds = {key: type(key) for key in after}
-        return all(
-            type(key) is kinds[key] and _same_types(item, after[key])
-            for key, item in before.items()
-        )
+        return all(type(key) is kinds[key] and _same_types(item, after[key]) for key, item in before.items())
     if kind is list or kind is tuple:
         return all(map(_same_types, before, after))
     return True

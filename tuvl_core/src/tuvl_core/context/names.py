@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from tuvl_core.context.overlay import Overlay
-from tuvl_core.kinds import UNSET
+from tuvl_core.unset import UNSET
 
 __all__ = ["ENGINE_NAMES", "Names"]
 
@@ -15,9 +15,9 @@ ENGINE_NAMES: Final = frozenset({"_last_error", "_last_error_type", "_run_id"})
 
 
 class Names(Mapping[str, Any]):
-    """A tool call's arguments over the public context, plus the engine's own `_last_error`,
-    `_last_error_type` and `_run_id`. Every other name with a leading `_` is absent.
+    """What templates read: a tool call's arguments over the public context, and a few of the engine's names.
 
+    Those are `_last_error`, `_last_error_type` and `_run_id`; every other name with a leading `_` is absent.
     Values are not copied: templates only look.
 
     Args:
@@ -27,14 +27,10 @@ class Names(Mapping[str, Any]):
 
     __slots__ = ("_arguments", "_context", "_read")
 
-    def __init__(
-        self, context: Mapping[str, Any], arguments: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, context: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> None:
         self._context = context
         self._arguments = arguments
-        self._read: Callable[[str, Any], Any] = (
-            context.peek if type(context) is Overlay else context.get
-        )
+        self._read: Callable[[str, Any], Any] = context.peek if type(context) is Overlay else context.get
 
     def get(self, key: str, default: Any = None) -> Any:
         """Read a name, or give the default."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from tuvl_core.context.cloning import ATOMIC, clone
-from tuvl_core.kinds import UNSET
+from tuvl_core.unset import UNSET
 
 __all__ = ["Overlay"]
 

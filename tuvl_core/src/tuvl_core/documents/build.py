@@ -132,9 +132,7 @@ class Builder:
     def _is_unquoted_template(self, node: Node) -> bool:
         """Whether this is `{{ x }}` without quotes: to YAML a mapping whose key is a mapping."""
         index = node.start_mark.index
-        return self._text[index : index + 2] == "{{" and any(
-            key.id == "mapping" for key, _ in node.value
-        )
+        return self._text[index : index + 2] == "{{" and any(key.id == "mapping" for key, _ in node.value)
 
     def _unquoted_template(self, node: Node) -> str:
         source = self._text[node.start_mark.index : node.end_mark.index]

@@ -78,9 +78,7 @@ class Document:
             return None
         return str(node.value)
 
-    def locate(
-        self, path: Sequence[str | int] = (), *, key: bool = False, offset: int | None = None
-    ) -> Location:
+    def locate(self, path: Sequence[str | int] = (), *, key: bool = False, offset: int | None = None) -> Location:
         """Where a value stands; the nearest thing around it that exists, where it does not.
 
         Args:
@@ -102,11 +100,7 @@ class Document:
         node = self._node(path)
         if node is None or node.id != "mapping":
             return []
-        return [
-            self._at(key.start_mark)
-            for key, _ in node.value
-            if key.id == "scalar" and key.value == name
-        ]
+        return [self._at(key.start_mark) for key, _ in node.value if key.id == "scalar" and key.value == name]
 
     def source_line(self, number: int) -> str:
         """A line of the file, counted from 1; empty where there is none."""

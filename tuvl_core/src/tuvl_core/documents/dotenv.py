@@ -44,6 +44,7 @@ def load_dotenv(path: Path, shown: str) -> tuple[dict[str, str], list[Diagnostic
     if not path.exists():
         return {}, []
     data, problem = read_bytes(path, shown)
+    text = ""
     if problem is None:
         text, problem = decode(data, shown)
     if problem is not None:

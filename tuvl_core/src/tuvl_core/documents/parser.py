@@ -63,7 +63,7 @@ def _parser_class() -> type[Any]:
 def _c_parser_class() -> type[Any]:
     from yaml._yaml import CParser
 
-    class Parser(_Bounds, CParser):  # type: ignore[misc]
+    class Parser(_Bounds, CParser):
         pass
 
     return Parser

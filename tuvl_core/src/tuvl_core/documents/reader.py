@@ -135,10 +135,7 @@ def _unreadable_text(text: str, shown: str) -> Diagnostic | None:
         message = f"the character U+{ord(match[0]):04X} cannot stand in YAML as it is"
         hint = 'remove it, or write it as an escape inside double quotes ("\\u0007")'
         return Diagnostic.of(codes.SYNTAX, message, location=location, hint=hint)
-    if (
-        text.count("%TAG") > _MAX_TAG_DIRECTIVES
-        and len(_TAG_DIRECTIVE.findall(text)) > _MAX_TAG_DIRECTIVES
-    ):
+    if text.count("%TAG") > _MAX_TAG_DIRECTIVES and len(_TAG_DIRECTIVE.findall(text)) > _MAX_TAG_DIRECTIVES:
         return _at_start(codes.TOO_LARGE, "the file is full of `%TAG` lines", shown)
     return None
 

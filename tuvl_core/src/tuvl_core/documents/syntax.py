@@ -57,9 +57,7 @@ def syntax_diagnostic(error: Exception, text: str, shown: str) -> Diagnostic:
     return _diagnostic(f"{problem}{opened}", _hint(problem, line, place), place, shown)
 
 
-def _diagnostic(
-    message: str, hint: str | None, mark: Any, shown: str, code: Code = codes.SYNTAX
-) -> Diagnostic:
+def _diagnostic(message: str, hint: str | None, mark: Any, shown: str, code: Code = codes.SYNTAX) -> Diagnostic:
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
     location = Location(path=shown, line=line, column=column)
     return Diagnostic.of(code, message, location=location, hint=hint)

@@ -170,9 +170,7 @@ class App:
         Leaving the iteration early cancels the run: it never goes on unseen.
         """
         sink = QueueSink(queue_size)
-        handle = await self.start(
-            workflow, input, principal=principal, sinks=(sink,), handlers=handlers
-        )
+        handle = await self.start(workflow, input, principal=principal, sinks=(sink,), handlers=handlers)
         try:
             async for event in sink:
                 yield event

@@ -71,7 +71,8 @@ class Bound:
         finally:
             self._stop()
         if not expired:
-            return task.result()
+            result: T = task.result()
+            return result
         self._abandon(task)
         raise BoundExpired
 
@@ -156,4 +157,3 @@ class _Leftover:
         if error is not None:
             fields = {"step": self._label, "error": type(error).__name__}
             log_event(_log, logging.WARNING, "step.left_behind_failed", fields)
-

@@ -173,7 +173,7 @@ class Call:
         timeout_s: float | None = None,
     ) -> Awaitable[Dispatch]:
         """Run a declared child step as a tool."""
-        from tuvl_core.engine.step import dispatch
+        from tuvl_core.engine.stepping import dispatch
 
         self._refuse_if_over()
         step = self.step.children.get(ref)
@@ -226,4 +226,5 @@ class Call:
 
     def open_loop(self, **metadata: Any) -> LoopHandle:
         """Register a supervisable loop for the time of this call."""
-        return self.run.app.open_loop(self, metadata)
+        handle: LoopHandle = self.run.app.open_loop(self, metadata)
+        return handle

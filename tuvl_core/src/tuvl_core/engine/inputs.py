@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tuvl_core.codec import to_wire
 from tuvl_core.context import clone
 from tuvl_core.errors import CodecError, DeniedError, InputError
+from tuvl_core.project import WorkflowMetadata
 
 if TYPE_CHECKING:
     from tuvl_core.identity import Principal
@@ -23,15 +24,14 @@ def authorize(plan: Plan, principal: Principal) -> None:
         DeniedError: Names what is missing; never what the caller holds.
     """
     metadata = plan.definition.metadata
+    assert isinstance(metadata, WorkflowMetadata)
     scope = metadata.required_scope
     if scope is not None and not principal.has_scope(scope):
         raise DeniedError(f"workflow {plan.workflow!r} requires scope {scope!r}")
     group = metadata.required_group
     if group is not None and not principal.has_group(group):
         raise DeniedError(f"workflow {plan.workflow!r} requires group {group!r}")
-    for candidate, answer in plan.project.plugins.call(
-        "tuvl_authorize", principal=principal, plan=plan
-    ):
+    for candidate, answer in plan.project.plugins.call("tuvl_authorize", principal=principal, plan=plan):
         if answer:
             raise DeniedError(f"{candidate.dist} denies workflow {plan.workflow!r}: {answer}")
 
@@ -46,8 +46,7 @@ def initial_context(plan: Plan, input: Mapping[str, Any] | None) -> dict[str, An
         input = {}
     if not isinstance(input, Mapping):
         raise InputError(
-            f"the input of workflow {plan.workflow!r} must be an object, not "
-            f"{type(input).__name__}",
+            f"the input of workflow {plan.workflow!r} must be an object, not {type(input).__name__}",
             [("", "must be an object")],
         )
     bad = [key for key in input if not isinstance(key, str) or key.startswith("_")]
@@ -73,6 +72,4 @@ def _check(plan: Plan, input: Mapping[str, Any]) -> None:
     ]
     if problems:
         shown = "; ".join(f"{path or 'input'}: {message}" for path, message in problems[:5])
-        raise InputError(
-            f"the input does not fit spec.input of workflow {plan.workflow!r}: {shown}", problems
-        )
+        raise InputError(f"the input does not fit spec.input of workflow {plan.workflow!r}: {shown}", problems)

@@ -9,9 +9,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tuvl_core.context import Overlay
-from tuvl_core.engine.advance import next_step
+from tuvl_core.engine.advancing import next_step
 from tuvl_core.engine.call import Call
-from tuvl_core.engine.step import failed, step as full_step
+from tuvl_core.engine.stepping import failed
+from tuvl_core.engine.stepping import step as full_step
 from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, StepError, UnroutedSignalError
 from tuvl_core.kinds import UNSET, StepResult
 from tuvl_core.runs import Run, RunFailure
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["walk"]
 
 
-async def walk(run: Run) -> None:
+async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on purpose
     """Take a run from its first step to where it ends; sets its status.
 
     Raises:
@@ -98,9 +99,7 @@ def _go_on(run: Run, step: PlanStep, result: StepResult) -> PlanStep | None:
     elif transition.kind == "stop":
         _stop(run, step, result)
     else:
-        raise UnroutedSignalError(
-            workflow=run.workflow, step=step.id, signal=result.signal, mapped=tuple(step.routes)
-        )
+        raise UnroutedSignalError(workflow=run.workflow, step=step.id, signal=result.signal, mapped=tuple(step.routes))
     return None
 
 

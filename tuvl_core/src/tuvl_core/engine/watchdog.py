@@ -44,9 +44,7 @@ class Watchdog:
     def _ensure_thread(self) -> None:
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._look, name="tuvl-watchdog", daemon=True
-                )
+                self._thread = threading.Thread(target=self._look, name="tuvl-watchdog", daemon=True)
                 self._thread.start()
 
     def _look(self) -> None:

@@ -9,8 +9,9 @@ from tuvl_core.hookspecs.markers import hookspec
 
 if TYPE_CHECKING:
     from tuvl_core.contributions import Authenticator
+    from tuvl_core.engine import App
     from tuvl_core.identity import Principal
-    from tuvl_core.kinds import App, PlanView
+    from tuvl_core.kinds import PlanView
 
 
 @hookspec

@@ -10,8 +10,8 @@ from tuvl_core.hookspecs.markers import hookspec
 if TYPE_CHECKING:
     from tuvl_core.contributions import AppScope
     from tuvl_core.effects import EffectHandler
+    from tuvl_core.engine import App
     from tuvl_core.events import ProgressSink
-    from tuvl_core.kinds import App
     from tuvl_core.loops import LoopHandle, LoopScope
     from tuvl_core.runs import Run, RunScope
 

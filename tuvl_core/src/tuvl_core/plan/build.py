@@ -21,9 +21,7 @@ def build_plan(project: Project, definition: Definition[WorkflowSpec]) -> Plan:
         for step in definition.spec.steps
         if step.config is not None and step.kind in project.plugins.kinds
     }
-    plan = Plan(
-        workflow=definition.name, definition=definition, project=project, steps=steps, spine=()
-    )
+    plan = Plan(workflow=definition.name, definition=definition, project=project, steps=steps, spine=())
     for step in steps.values():
         _declare(step, plan)
     _lay_spine(plan)
@@ -52,16 +50,12 @@ def _declare(step: PlanStep, plan: Plan) -> None:
     step.output_key = declared(kind, "output_key", step, plan)
     children: Sequence[Child] = declared(kind, "children", step, plan)
     step.child_refs = tuple(children)
-    step.children = {
-        child.ref: plan.steps[child.ref] for child in children if child.ref in plan.steps
-    }
+    step.children = {child.ref: plan.steps[child.ref] for child in children if child.ref in plan.steps}
 
 
 def _lay_spine(plan: Plan) -> None:
     """A step that only its owner calls, and no route leads to, is off the spine."""
-    owned = {
-        child.ref for step in plan.steps.values() for child in step.child_refs if child.role == "tool"
-    }
+    owned = {child.ref for step in plan.steps.values() for child in step.child_refs if child.role == "tool"}
     routed = {target for step in plan.steps.values() for target in step.routes.values()}
     for step in plan.steps.values():
         step.on_spine = step.id not in owned or step.id in routed

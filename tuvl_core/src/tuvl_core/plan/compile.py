@@ -40,7 +40,7 @@ def compile_workflow(project: Project, name: str) -> Plan:
     if plan.spec.input is not None:
         import jsonschema_rs
 
-        plan.input_check = jsonschema_rs.validator_for(plan.spec.input)
+        plan.input_check = jsonschema_rs.validator_for(dict(plan.spec.input))
     return plan
 
 
@@ -51,14 +51,10 @@ def find_workflow(project: Project, name: str) -> Definition[WorkflowSpec]:
         return definition
     own = [item for item in project.diagnostics_for(name) if item.severity == "error"]
     unreadable = own or [
-        item
-        for item in project.diagnostics
-        if item.severity == "error" and item.code.startswith("TUVL-Y")
+        item for item in project.diagnostics if item.severity == "error" and item.code.startswith("TUVL-Y")
     ]
     if unreadable:
-        raise ProjectError(
-            f"workflow {name!r} was not found, and parts of the project cannot be read", unreadable
-        )
+        raise ProjectError(f"workflow {name!r} was not found, and parts of the project cannot be read", unreadable)
     raise UnknownWorkflowError(name, tuple(project.workflows))
 
 

@@ -140,16 +140,12 @@ class Plan:
         """
         answers = [
             (candidate.dist, value)
-            for candidate, value in self.project.plugins.call(
-                "tuvl_tool_parameters", step=step, plan=self
-            )
+            for candidate, value in self.project.plugins.call("tuvl_tool_parameters", step=step, plan=self)
             if value is not None
         ]
         if len(answers) > 1:
             owners = " and ".join(sorted(dist for dist, _ in answers))
-            raise PluginError(
-                f"step {step.id!r}: {owners} both decide its tool parameters; block one of them"
-            )
+            raise PluginError(f"step {step.id!r}: {owners} both decide its tool parameters; block one of them")
         if answers:
             return dict(answers[0][1])
         return derive_parameters(step, self, self.kind_of(step))

@@ -95,9 +95,7 @@ class Candidate:
         where = "" if self.local else f" (entry point {self.name!r})"
         return f"plugin {self.label}{where} is left out, {self.state}: {self.error}; {self.remedy}"
 
-    def leave_out(
-        self, state: State, error: str, remedy: str, *, line: int | None = None
-    ) -> None:
+    def leave_out(self, state: State, error: str, remedy: str, *, line: int | None = None) -> None:
         """Record why the plugin is not used."""
         self.state = state
         self.error = error

@@ -133,9 +133,7 @@ def _documents(candidate: Candidate, value: Any) -> Iterator[tuple[str, str, Any
         yield "document kind", kind.kind, kind
 
 
-def _sections(
-    what: str, reserved: frozenset[str]
-) -> Callable[[Candidate, Any], Iterator[tuple[str, str, Any]]]:
+def _sections(what: str, reserved: frozenset[str]) -> Callable[[Candidate, Any], Iterator[tuple[str, str, Any]]]:
     def check(candidate: Candidate, value: Any) -> Iterator[tuple[str, str, Any]]:
         from tuvl_core.contributions import Section
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tuvl_core.diagnostics import Diagnostic
 from tuvl_core.plugins import codes
 from tuvl_core.plugins.candidate import Candidate
@@ -40,7 +42,7 @@ def declared_settings(hooks: Hooks) -> tuple[list[Setting], list[Diagnostic]]:
 
 
 def _checked(value: object) -> list[Setting]:
-    settings = list(value or ())  # type: ignore[call-overload]
+    settings: list[Any] = list(value or ())  # type: ignore[call-overload]
     for setting in settings:
         if not isinstance(setting, Setting):
             raise TypeError(f"{setting!r} is no Setting")

@@ -59,9 +59,7 @@ def import_candidate(candidate: Candidate) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        candidate.leave_out(
-            "failed", cause(error), _import_remedy(candidate, error), line=_line(candidate, error)
-        )
+        candidate.leave_out("failed", cause(error), _import_remedy(candidate, error), line=_line(candidate, error))
     candidate.load_ms = (time.perf_counter() - begun) * 1000
 
 

@@ -39,9 +39,7 @@ class Plugins:
         policy: Which of them may load.
     """
 
-    def __init__(
-        self, candidates: Sequence[Candidate], policy: Policy, defaults: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, candidates: Sequence[Candidate], policy: Policy, defaults: Mapping[str, Any]) -> None:
         self.candidates = tuple(candidates)
         self.policy = policy
         self._defaults = dict(defaults)

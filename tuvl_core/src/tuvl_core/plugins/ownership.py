@@ -20,9 +20,7 @@ __all__ = ["settle"]
 Name = tuple[str, str]
 
 
-def settle(
-    brought: Sequence[Brought], choose: Mapping[str, str]
-) -> tuple[list[Brought], list[Diagnostic]]:
+def settle(brought: Sequence[Brought], choose: Mapping[str, str]) -> tuple[list[Brought], list[Diagnostic]]:
     """Give each name one owner; candidates that lose one undecided are left out as a whole.
 
     Returns:
@@ -67,8 +65,7 @@ def _without_choice(name: Name, owners: list[Brought]) -> list[Diagnostic]:
         candidate.leave_out(
             "duplicate",
             f"it brings the {what} {text!r}, as {rivals} does",
-            f'say whose it is, `[plugins.choose] "{text}" = "{candidate.dist}"` in tuvl.toml, '
-            f"or {way_out(candidate)}",
+            f'say whose it is, `[plugins.choose] "{text}" = "{candidate.dist}"` in tuvl.toml, or {way_out(candidate)}',
         )
     if own:
         return []  # the loser's own report says it all
@@ -76,9 +73,7 @@ def _without_choice(name: Name, owners: list[Brought]) -> list[Diagnostic]:
     return [Diagnostic.of(codes.TWINS, f"{labels} both bring the {what} {text!r}", hint=hint)]
 
 
-def _useless_choices(
-    claims: Mapping[Name, list[Brought]], choose: Mapping[str, str]
-) -> list[Diagnostic]:
+def _useless_choices(claims: Mapping[Name, list[Brought]], choose: Mapping[str, str]) -> list[Diagnostic]:
     problems = []
     for name, dist in choose.items():
         owners = [item for (_, text), items in claims.items() if text == name for item in items]

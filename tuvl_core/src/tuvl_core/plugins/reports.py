@@ -22,9 +22,7 @@ _BY_STATE = {
 }
 
 
-def report(
-    candidates: Sequence[Candidate], policy: Policy, found: Iterable[Diagnostic]
-) -> list[Diagnostic]:
+def report(candidates: Sequence[Candidate], policy: Policy, found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Say which plugins are left out without anybody's wish, and which are missing."""
     problems = [*map(_left_out, filter(lambda item: item.state in _BY_STATE, candidates))]
     problems += [*found, *_missing(candidates, policy)]
@@ -46,10 +44,7 @@ def unprefixed(owners: Mapping[tuple[str, str], Candidate]) -> list[Diagnostic]:
             hint=f"its authors should call it `<prefix>.{name}`: names without a prefix are tuvl's own",
         )
         for (what, name), candidate in owners.items()
-        if what in ("kind", "document kind")
-        and "." not in name
-        and not candidate.first_party
-        and not candidate.local
+        if what in ("kind", "document kind") and "." not in name and not candidate.first_party and not candidate.local
     ]
 
 

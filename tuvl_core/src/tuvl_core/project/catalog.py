@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core.diagnostics import Diagnostic
 from tuvl_core.project import codes
-from tuvl_core.project.workflow import (
-    WORKFLOW,
-    Metadata,
-    StepHead,
-    WorkflowBody,
-    WorkflowMetadata,
-)
+from tuvl_core.project.workflow import WORKFLOW, Metadata, StepHead, WorkflowBody, WorkflowMetadata
 from tuvl_core.structure import Environment, Level, level_of
 
 if TYPE_CHECKING:
@@ -53,11 +47,9 @@ class Catalog:
         below = {"metadata": level_of(self.metadata_class(kind))}
         if kind == WORKFLOW:
             below["spec"] = self._workflow_level(None)
-        elif kind in self.plugins.document_kinds:
+        elif kind is not None and kind in self.plugins.document_kinds:
             below["spec"] = level_of(self.plugins.document_kinds[kind].spec)
-        return Level(
-            keys=dict.fromkeys(_ENVELOPE, ()), below=below, title="at the top of the document"
-        )
+        return Level(keys=dict.fromkeys(_ENVELOPE, ()), below=below, title="at the top of the document")
 
     def workflow_document_level(self, kind: str | None) -> Level:
         """The keys of a workflow's document; of its steps, those of one kind."""

@@ -41,9 +41,7 @@ class Definition(Generic[T]):
     document: Document = attrs.field(repr=False)
     _read: Read[T] = attrs.field(repr=False)
     _problems: list[Diagnostic] = attrs.field(factory=list, repr=False)
-    _body: tuple[T | None, list[Diagnostic]] | None = attrs.field(
-        default=None, init=False, repr=False
-    )
+    _body: tuple[T | None, list[Diagnostic]] | None = attrs.field(default=None, init=False, repr=False)
 
     @property
     def usable(self) -> bool:

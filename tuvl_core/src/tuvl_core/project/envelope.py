@@ -74,9 +74,7 @@ def read_envelope(document: Document, catalog: Catalog) -> Envelope:
     )
 
 
-def _check_kind(
-    kind: str | None, document: Document, catalog: Catalog, problems: list[Diagnostic]
-) -> bool:
+def _check_kind(kind: str | None, document: Document, catalog: Catalog, problems: list[Diagnostic]) -> bool:
     if kind in catalog.document_kinds:
         return True
     if kind is None:
@@ -100,9 +98,7 @@ def _check_kind(
     return False
 
 
-def _metadata(
-    document: Document, kind: str | None, catalog: Catalog, problems: list[Diagnostic]
-) -> Metadata | None:
+def _metadata(document: Document, kind: str | None, catalog: Catalog, problems: list[Diagnostic]) -> Metadata | None:
     cls = catalog.metadata_class(kind)
     metadata, found = structure(
         document.data.get("metadata") or {},

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuvl_core.project.workflow import (
-    StepDefinition,
-    StepHead,
-    WorkflowBody,
-    WorkflowSpec,
-)
+from tuvl_core.project.workflow import StepDefinition, StepHead, WorkflowBody, WorkflowSpec
 from tuvl_core.structure import plain_data
 
 __all__ = ["spec_data"]

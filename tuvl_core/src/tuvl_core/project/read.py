@@ -15,12 +15,7 @@ from tuvl_core.project.definition import Definition
 from tuvl_core.project.envelope import Envelope, read_envelope
 from tuvl_core.project.sections import read_sections, unknown_keys
 from tuvl_core.project.steps import check_references, of_step, read_step
-from tuvl_core.project.workflow import (
-    WORKFLOW,
-    StepDefinition,
-    WorkflowBody,
-    WorkflowSpec,
-)
+from tuvl_core.project.workflow import WORKFLOW, StepDefinition, WorkflowBody, WorkflowSpec
 from tuvl_core.structure import keys_of, structure
 
 __all__ = ["read_definition"]
@@ -29,9 +24,7 @@ _BODY: Final = tuple(key.name for key in keys_of(WorkflowBody))
 _SPEC: Final = ("spec",)
 
 
-def read_definition(
-    document: Document, catalog: Catalog
-) -> tuple[Definition[Any] | None, list[Diagnostic]]:
+def read_definition(document: Document, catalog: Catalog) -> tuple[Definition[Any] | None, list[Diagnostic]]:
     """Read a document's outside; its body waits until it is asked for.
 
     Returns:
@@ -55,9 +48,7 @@ def read_definition(
     return definition, problems
 
 
-def _read_body(
-    document: Document, envelope: Envelope, catalog: Catalog
-) -> tuple[Any, list[Diagnostic]]:
+def _read_body(document: Document, envelope: Envelope, catalog: Catalog) -> tuple[Any, list[Diagnostic]]:
     if not envelope.enabled:
         # Turning a document off is also how to keep it where its package is not installed.
         return None, []
@@ -76,9 +67,7 @@ def _read_body(
     )
 
 
-def _read_workflow(
-    document: Document, envelope: Envelope, catalog: Catalog
-) -> tuple[WorkflowSpec, list[Diagnostic]]:
+def _read_workflow(document: Document, envelope: Envelope, catalog: Catalog) -> tuple[WorkflowSpec, list[Diagnostic]]:
     data = document.data.get("spec")
     if not isinstance(data, dict):
         if not envelope.has_body:
@@ -120,9 +109,7 @@ def _read_workflow(
     return WorkflowSpec(**fields, steps=steps, sections=sections), problems
 
 
-def _read_steps(
-    data: Any, document: Document, catalog: Catalog
-) -> tuple[tuple[StepDefinition, ...], list[Diagnostic]]:
+def _read_steps(data: Any, document: Document, catalog: Catalog) -> tuple[tuple[StepDefinition, ...], list[Diagnostic]]:
     if data is None or data == []:
         return (), [_no_steps(document)]
     if not isinstance(data, list):

@@ -32,18 +32,14 @@ def read_step(
         The step, with `config` None where its own keys could not be read; None if it has no id.
     """
     if not isinstance(data, dict):
-        return None, structure(
-            data, StepHead, document=document, path=path, environment=catalog.environment
-        )[1]
+        return None, structure(data, StepHead, document=document, path=path, environment=catalog.environment)[1]
     reader = _StepReader(data, document, path, catalog)
     step = reader.read()
     return step, reader.problems
 
 
 class _StepReader:
-    def __init__(
-        self, data: dict[str, Any], document: Document, path: Path, catalog: Catalog
-    ) -> None:
+    def __init__(self, data: dict[str, Any], document: Document, path: Path, catalog: Catalog) -> None:
         self.data = data
         self.document = document
         self.path = path
@@ -99,9 +95,7 @@ class _StepReader:
             return None
         known = {key.name for key in keys_of(entry.kind.Config)}
         strangers = [key for key in own if key not in known]
-        self.problems += unknown_keys(
-            strangers, self.document, self.path, self.catalog, self._levels
-        )
+        self.problems += unknown_keys(strangers, self.document, self.path, self.catalog, self._levels)
         config = self._structure({key: own[key] for key in own if key in known}, entry.kind.Config)
         # A key that is not known may be the one that was meant: nothing runs on a guess.
         return None if strangers else config
@@ -136,9 +130,7 @@ class _StepReader:
         else:
             message = f"the step has no `kind`, and its default `{self.kind}` is not installed"
         near = did_you_mean(self.kind, self.catalog.plugins.kinds)
-        self._problem(
-            codes.UNKNOWN_KIND, message, "kind", self.catalog.missing_package(self.kind) or near
-        )
+        self._problem(codes.UNKNOWN_KIND, message, "kind", self.catalog.missing_package(self.kind) or near)
 
     def _check_id(self, id: str) -> None:
         if id == END:
@@ -161,10 +153,12 @@ def check_references(steps: tuple[StepDefinition, ...]) -> list[Diagnostic]:
     for step in steps:
         if (other := first.setdefault(step.id, step)) is not step:
             problems.append(_duplicate(step, other))
-    for step in steps:
-        for signal, target in step.routes.items():
-            if target != END and target not in first:
-                problems.append(_dangling(step, signal, target, first))
+    problems += [
+        _dangling(step, signal, target, first)
+        for step in steps
+        for signal, target in step.routes.items()
+        if target != END and target not in first
+    ]
     return problems
 
 
@@ -179,9 +173,7 @@ def _duplicate(step: StepDefinition, other: StepDefinition) -> Diagnostic:
     )
 
 
-def _dangling(
-    step: StepDefinition, signal: str, target: str, known: dict[str, StepDefinition]
-) -> Diagnostic:
+def _dangling(step: StepDefinition, signal: str, target: str, known: dict[str, StepDefinition]) -> Diagnostic:
     return Diagnostic.of(
         codes.UNKNOWN_TARGET,
         f"the route `{signal}` leads to `{target}`, which is no step of this workflow",

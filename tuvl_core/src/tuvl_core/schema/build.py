@@ -117,9 +117,7 @@ class _Builder:
         if description := class_description(cls):
             schema["description"] = description
         keys = keys_of(cls)
-        schema["properties"] = {
-            key.name: self._property(key, said.get(key.attribute, "")) for key in keys
-        }
+        schema["properties"] = {key.name: self._property(key, said.get(key.attribute, "")) for key in keys}
         if required := [key.name for key in keys if key.required]:
             schema["required"] = required
         return schema

@@ -12,21 +12,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CODES", "diagnose", "nearest"]
 
-BAD_VALUE: Final = Code(
-    code="TUVL-S050", severity="error", klass="structure", title="a setting has no usable value"
-)
-UNKNOWN_SETTING: Final = Code(
-    code="TUVL-S051", severity="error", klass="flow", title="a setting that nobody declares"
-)
+BAD_VALUE: Final = Code(code="TUVL-S050", severity="error", klass="structure", title="a setting has no usable value")
+UNKNOWN_SETTING: Final = Code(code="TUVL-S051", severity="error", klass="flow", title="a setting that nobody declares")
 UNKNOWN_SECTION: Final = Code(
     code="TUVL-S052",
     severity="warning",
     klass="flow",
     title="a section of settings that no installed plugin owns",
 )
-BAD_FILE: Final = Code(
-    code="TUVL-S053", severity="error", klass="structure", title="a settings file cannot be read"
-)
+BAD_FILE: Final = Code(code="TUVL-S053", severity="error", klass="structure", title="a settings file cannot be read")
 CODES: Final = (BAD_VALUE, UNKNOWN_SETTING, UNKNOWN_SECTION, BAD_FILE)
 _BY_KIND: Final = {
     "value": BAD_VALUE,

@@ -77,7 +77,7 @@ class Setting:
         if self.type is tuple:
             if isinstance(value, list) and all(isinstance(item, str) for item in value):
                 return tuple(value)
-            raise ValueError(f"must be a list of texts, such as [\"a\", \"b\"], not {value!r}")
+            raise ValueError(f'must be a list of texts, such as ["a", "b"], not {value!r}')
         if type(value) is not self.type:
             raise ValueError(f"must be {_said(self.type)}, not {value!r}")
         return self._check(value)

@@ -160,9 +160,7 @@ class Settings:
                     self._take(setting, file.path, file.values[setting.name], file)
                     break
 
-    def _take(
-        self, setting: Setting, source: str, given: Any, file: SettingsFile | None = None
-    ) -> None:
+    def _take(self, setting: Setting, source: str, given: Any, file: SettingsFile | None = None) -> None:
         self._sources[setting.name] = source
         try:
             value = setting.from_toml(given) if file is not None else setting.from_text(given)

@@ -45,11 +45,7 @@ def _check_range(result: Any, written: Any, meaning: Meaning) -> None:
         return
     size = result if is_number else len(result)
     low, above, high = meaning.min, meaning.above, meaning.max
-    if (
-        (low is None or size >= low)
-        and (above is None or size > above)
-        and (high is None or size <= high)
-    ):
+    if (low is None or size >= low) and (above is None or size > above) and (high is None or size <= high):
         return
     named = (("at least", low), ("more than", above), ("at most", high))
     bounds = " and ".join(f"{word} {bound:g}" for word, bound in named if bound is not None)

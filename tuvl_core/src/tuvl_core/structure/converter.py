@@ -15,23 +15,11 @@ import attrs
 
 from tuvl_core.structure import codes
 from tuvl_core.structure.checks import check_value
-from tuvl_core.structure.containers import (
-    is_list_type,
-    is_mapping_type,
-    list_hook,
-    mapping_hook,
-    members,
-)
+from tuvl_core.structure.containers import is_list_type, is_mapping_type, list_hook, mapping_hook, members
 from tuvl_core.structure.environment import Environment
 from tuvl_core.structure.fields import Key, RefusedError, keys_of
 from tuvl_core.structure.problems import Problem, ProblemsError
-from tuvl_core.structure.scalars import (
-    choice_hook,
-    expand_tree,
-    scalar_hooks,
-    secret_hook,
-    wrong_type,
-)
+from tuvl_core.structure.scalars import choice_hook, expand_tree, scalar_hooks, secret_hook, wrong_type
 from tuvl_core.structure.template_fields import compiled_hooks, template_hook
 from tuvl_core.structure.unions import union_hook
 from tuvl_core.templates import Template
@@ -109,10 +97,7 @@ class Structurer:
 
         keys = keys_of(get_origin(cls) or cls)
         overrides = {
-            key.attribute: override(
-                rename=key.name, struct_hook=self._field_hook(key, prose, reveals)
-            )
-            for key in keys
+            key.attribute: override(rename=key.name, struct_hook=self._field_hook(key, prose, reveals)) for key in keys
         }
         options: dict[str, Any] = {"_cattrs_use_linecache": False, **overrides}
         build = make_dict_structure_fn(cls, converter, **options)
@@ -130,9 +115,7 @@ class Structurer:
 
     def _field_hook(self, key: Key, prose: bool, reveals: bool) -> Hook:
         meaning = key.meaning
-        read = self._hook_of(
-            key.type, prose=prose or meaning.prose, reveals=reveals or meaning.reveals
-        )
+        read = self._hook_of(key.type, prose=prose or meaning.prose, reveals=reveals or meaning.reveals)
         if not meaning.bounds:
             return read
 

@@ -73,8 +73,7 @@ class Environment:
         if variable is None:
             return Problem(
                 code=codes.BAD_REFERENCE,
-                message=f"{shown(match[0])} names no variable: write `${{NAME}}` or "
-                "`${NAME:default}`",
+                message=f"{shown(match[0])} names no variable: write `${{NAME}}` or `${{NAME:default}}`",
                 hint="write `$${` for a literal `${`",
                 offset=offset,
             )

@@ -60,9 +60,7 @@ def structure(
         return None, [_unusable(cls, error, document, path)]
 
 
-def _diagnostic(
-    problem: Problem, document: Document, path: Path, levels: Callable[[], Level]
-) -> Diagnostic:
+def _diagnostic(problem: Problem, document: Document, path: Path, levels: Callable[[], Level]) -> Diagnostic:
     full = (*path, *problem.path)
     where = f"`{shown_path(full)}`" if full else "the document"
     hint, message = problem.hint, f"{where}: {problem.message}"

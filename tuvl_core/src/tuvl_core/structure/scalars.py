@@ -113,9 +113,7 @@ def wrong_type(expected: str, value: Any, *, referred: bool = False) -> Problems
         message = f"expected {expected}, and {shown(value)} gives something else"
         return ProblemsError(Problem(code=codes.WRONG_TYPE, message=message))
     message = f"expected {expected}, got {shown(value)}"
-    return ProblemsError(
-        Problem(code=codes.WRONG_TYPE, message=message, hint=_quotes(expected, value))
-    )
+    return ProblemsError(Problem(code=codes.WRONG_TYPE, message=message, hint=_quotes(expected, value)))
 
 
 def not_allowed(value: Any, allowed: tuple[Any, ...]) -> ProblemsError:

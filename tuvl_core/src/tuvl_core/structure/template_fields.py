@@ -10,15 +10,7 @@ from tuvl_core.structure import codes
 from tuvl_core.structure.problems import Problem, ProblemsError
 from tuvl_core.structure.scalars import Expand, expand_tree, wrong_type
 from tuvl_core.structure.unions import describe, shape_of, takes
-from tuvl_core.templates import (
-    Condition,
-    Expression,
-    Path,
-    Template,
-    compile_condition,
-    compile_expression,
-    parse_path,
-)
+from tuvl_core.templates import Condition, Expression, Path, Template, compile_condition, compile_expression, parse_path
 from tuvl_core.views import Secret
 
 __all__ = ["compiled_hooks", "template_hook"]

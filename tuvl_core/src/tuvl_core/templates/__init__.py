@@ -8,12 +8,7 @@ object, and what it computes is bounded. `{%` and `{#` are plain text.
 
 from __future__ import annotations
 
-from tuvl_core.templates.expressions import (
-    Condition,
-    Expression,
-    compile_condition,
-    compile_expression,
-)
+from tuvl_core.templates.expressions import Condition, Expression, compile_condition, compile_expression
 from tuvl_core.templates.nodes import Read
 from tuvl_core.templates.paths import Path, parse_path
 from tuvl_core.templates.template import Template, reads_of

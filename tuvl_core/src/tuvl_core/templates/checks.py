@@ -47,9 +47,7 @@ def refuse_non_numbers(sign: str, node: Node, start: int) -> None:
     """Refuse an operand that surely is no number: text is neither repeated nor formatted."""
     if sign == "+":
         return
-    literal = isinstance(node, Constant) and (
-        isinstance(node.value, bool) or not isinstance(node.value, (int, float))
-    )
+    literal = isinstance(node, Constant) and (isinstance(node.value, bool) or not isinstance(node.value, (int, float)))
     if literal or isinstance(node, (ListOf, MappingOf)):
         raise TemplateError(f"`{sign}` stands between numbers only", start)
 

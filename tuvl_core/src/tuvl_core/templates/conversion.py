@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from tuvl_core.kinds import UNSET
 from tuvl_core.templates.values import number_from, opened, text_of
+from tuvl_core.unset import UNSET
 from tuvl_core.views import Secret
 
 __all__ = ["Converter", "converter_for"]
@@ -185,6 +185,4 @@ def _mapping(arguments: tuple[Any, ...]) -> Converter:
 def _instance(wanted: Any) -> Converter | None:
     if not isinstance(wanted, type):
         return None
-    return Converter(
-        f"a {wanted.__name__}", lambda value: value if isinstance(value, wanted) else UNSET
-    )
+    return Converter(f"a {wanted.__name__}", lambda value: value if isinstance(value, wanted) else UNSET)

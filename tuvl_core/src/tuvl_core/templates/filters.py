@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from tuvl_core.codec import wire_dumps
 from tuvl_core.errors import StepError, UndefinedNameError
-from tuvl_core.kinds import UNSET
 from tuvl_core.templates.arithmetic import MAX_TEXT, bounded, calculate, numeric, total_length
 from tuvl_core.templates.paths import parse_path
 from tuvl_core.templates.values import describe, number_from, number_in, text_of, truth
+from tuvl_core.unset import UNSET
 
 __all__ = ["FILTERS", "Filter"]
 
@@ -96,9 +96,7 @@ def _replace(value: Any, old: Any, new: Any, count: Any = None) -> str:
     return text.replace(old, new, most)
 
 
-def _truncate(
-    value: Any, length: Any = 255, killwords: Any = False, end: Any = "...", leeway: Any = 5
-) -> str:
+def _truncate(value: Any, length: Any = 255, killwords: Any = False, end: Any = "...", leeway: Any = 5) -> str:
     text, end = _text(value), _text(end)
     length = _whole(length, len(end), MAX_TEXT)
     if len(text) <= length + _whole(leeway, 0, MAX_TEXT):

@@ -15,8 +15,7 @@ NAME: Final = r"[^\W\d]\w*"
 PATH: Final = rf"{NAME}(?:\.\w+)*"
 
 KEYWORDS: Final = frozenset(
-    {"and", "else", "false", "if", "in", "is", "none", "not", "null", "or", "true"}
-    | {"False", "None", "True"}
+    {"and", "else", "false", "if", "in", "is", "none", "not", "null", "or", "true"} | {"False", "None", "True"}
 )
 """Words that are no names of the context."""
 

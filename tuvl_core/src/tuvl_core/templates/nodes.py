@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tuvl_core.errors import UndefinedNameError
-from tuvl_core.kinds import UNSET
 from tuvl_core.templates.paths import Segment, segment, step_into, walk
 from tuvl_core.templates.values import opened, plain, truth
+from tuvl_core.unset import UNSET
 from tuvl_core.views import Secret
 
 __all__ = [
@@ -56,9 +56,7 @@ def undefined(parts: Sequence[str], names: Names) -> UndefinedNameError:
         if value is UNSET:
             hint = f" ({'.'.join(parts[:count])!r} has no {part!r})"
     path = ".".join(parts)
-    return UndefinedNameError(
-        f"{path!r} is not in the context{hint}; set it before, or give it a `default(…)`"
-    )
+    return UndefinedNameError(f"{path!r} is not in the context{hint}; set it before, or give it a `default(…)`")
 
 
 class Node:

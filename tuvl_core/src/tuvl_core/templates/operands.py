@@ -54,17 +54,13 @@ class Operands:
         """Count one level of nesting."""
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise TemplateError(
-                f"the expression is nested more than {_MAX_DEPTH} deep", self.cursor.start
-            )
+            raise TemplateError(f"the expression is nested more than {_MAX_DEPTH} deep", self.cursor.start)
 
     def counted(self, node: Node) -> Node:
         """Count one part of the expression."""
         self._nodes += 1
         if self._nodes > _MAX_NODES:
-            raise TemplateError(
-                f"the expression has more than {_MAX_NODES} parts", self.cursor.start
-            )
+            raise TemplateError(f"the expression has more than {_MAX_NODES} parts", self.cursor.start)
         return node
 
     def unary(self) -> Node:
@@ -133,9 +129,7 @@ class Operands:
         while not self.cursor.skip("}"):
             key = self.cursor.text
             if self.cursor.kind != "text":
-                raise TemplateError(
-                    "the key of a mapping has to be a quoted text", self.cursor.start
-                )
+                raise TemplateError("the key of a mapping has to be a quoted text", self.cursor.start)
             self.cursor.advance()
             self.cursor.expect(":", "a key")
             entries[_unquoted(key)] = self.choice()
@@ -178,9 +172,7 @@ class Operands:
         filter = _DEFAULT if name in ("default", "d") else FILTERS.get(name)
         if self.cursor.kind != "name" or filter is None:
             known = ", ".join(sorted({*FILTERS, "default"}))
-            raise TemplateError(
-                f"there is no filter {self.cursor.describe()}; there are: {known}", start
-            )
+            raise TemplateError(f"there is no filter {self.cursor.describe()}; there are: {known}", start)
         self._filters += 1
         if self._filters > _MAX_FILTERS:
             raise TemplateError(f"the expression has more than {_MAX_FILTERS} filters", start)
@@ -227,9 +219,7 @@ class Operands:
                 self.cursor.advance()
                 return Test(subject, TESTS[name.lower()], expected)
         known = ", ".join(sorted({*TESTS, "defined", "undefined"}))
-        raise TemplateError(
-            f"`is` cannot ask for {self.cursor.describe()}; it can for: {known}", start
-        )
+        raise TemplateError(f"`is` cannot ask for {self.cursor.describe()}; it can for: {known}", start)
 
 
 def _unquoted(text: str) -> str:

@@ -131,9 +131,7 @@ class Filtered(Node):
 
     __slots__ = ("arguments", "filter", "named", "subject")
 
-    def __init__(
-        self, subject: Node, filter: Filter, arguments: Sequence[Node], named: Mapping[str, Node]
-    ) -> None:
+    def __init__(self, subject: Node, filter: Filter, arguments: Sequence[Node], named: Mapping[str, Node]) -> None:
         self.subject = subject
         self.filter = filter
         self.arguments = arguments

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tuvl_core.errors import TemplateError
-from tuvl_core.kinds import UNSET
 from tuvl_core.templates.values import plain
+from tuvl_core.unset import UNSET
 from tuvl_core.views import Secret
 
 __all__ = ["Path", "Segment", "parse_path", "segment", "step_into", "walk"]

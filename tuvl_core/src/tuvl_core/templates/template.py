@@ -8,13 +8,13 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from tuvl_core.errors import CodecError, TemplateError
-from tuvl_core.kinds import UNSET
 from tuvl_core.templates.conversion import Converter, converter_for
 from tuvl_core.templates.expressions import Condition, Expression, failed, merge_reads
 from tuvl_core.templates.nodes import Read
 from tuvl_core.templates.paths import Path
 from tuvl_core.templates.text import OPEN, join_parts, split
 from tuvl_core.templates.values import describe, text_of
+from tuvl_core.unset import UNSET
 from tuvl_core.views import MASK, Secret
 
 __all__ = ["Template", "reads_of"]
@@ -91,9 +91,7 @@ class Template(Generic[T]):
         """
         return self._render(names)
 
-    def render_text(
-        self, names: Mapping[str, Any], encode: Callable[[Any], str] = text_of
-    ) -> str | Secret:
+    def render_text(self, names: Mapping[str, Any], encode: Callable[[Any], str] = text_of) -> str | Secret:
         """Render a text, each value encoded for where it lands; literal text stays as it is.
 
         Args:

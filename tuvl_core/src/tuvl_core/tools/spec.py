@@ -51,9 +51,7 @@ class ToolSpec:
                 raise ValueError(NOT_AN_OBJECT)
             validator = build_validator(schema)
         except ValueError as problem:
-            raise ProjectError(
-                f"tool {self.ref!r}: its parameters are no JSON Schema: {problem}"
-            ) from None
+            raise ProjectError(f"tool {self.ref!r}: its parameters are no JSON Schema: {problem}") from None
         # A leading `_` is the run's own, whoever declares it.
         names = {name for name in declared_names(schema) if name[:1] != "_"}
         open = is_open(schema)

@@ -86,9 +86,7 @@ def _replaced(value: Any, replace: _Replace, reveal: Collection[str]) -> Any:
     return value
 
 
-def _replaced_mapping(
-    value: Mapping[Any, Any], replace: _Replace, reveal: Collection[str]
-) -> Mapping[Any, Any]:
+def _replaced_mapping(value: Mapping[Any, Any], replace: _Replace, reveal: Collection[str]) -> Mapping[Any, Any]:
     changed: dict[Any, Any] = {}
     secret_key = False
     for key, item in value.items():

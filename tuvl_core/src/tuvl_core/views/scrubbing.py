@@ -20,9 +20,7 @@ _NAMES: Final = (
     r"(?:x[-_])?api[-_ ]?key|access[-_]?key|(?:access|refresh|auth|id)[-_]?token|client[-_]?secret"
     r"|secret|passwd|password|pwd|proxy-authorization|authorization|set-cookie|cookie"
 )
-_PARAMETERS: Final = (
-    r"(?:key|apikey|token|secret|password|passwd|pwd|auth|sig|signature|credential|code)"
-)
+_PARAMETERS: Final = r"(?:key|apikey|token|secret|password|passwd|pwd|auth|sig|signature|credential|code)"
 _VALUE: Final = r"(?:b?\"[^\"\n]*\"|b?'[^'\n]*'|[^\s,;&\"'<>)}\]]+)"
 
 # Markers, pattern, replacement. A pattern is tried only where one of its markers is in the text, in

@@ -32,7 +32,9 @@ class UsageSpec:
 class CallSpec:
     """A tool call of a turn."""
 
-    name: str = key(source_text=True, doc="The tool's name as the model sees it: the ref, where that is short and plain.")
+    name: str = key(
+        source_text=True, doc="The tool's name as the model sees it: the ref, where that is short and plain."
+    )
     arguments: Any = key(
         factory=dict,
         doc="A mapping, or raw text. `{$context: path}` in it stands for a value of the first message's context.",
@@ -58,7 +60,9 @@ class TurnSpec:
     content: str | None = key(default=None, prose=True, doc="What it says.")
     answer: AnswerSpec | None = key(default=None, doc="Its final answer.")
     error: str | None = key(default=None, doc="It fails with this message.")
-    type: Literal["llm_error", "llm_timeout", "content_filter"] = key(default="llm_error", doc="The type of that failure.")
+    type: Literal["llm_error", "llm_timeout", "content_filter"] = key(
+        default="llm_error", doc="The type of that failure."
+    )
     retryable: bool = key(default=False, doc="Whether another try is to be made after it.")
     delay: float = key(default=0.0, min=0, doc="Seconds before it answers.")
     usage: UsageSpec | None = key(default=None, doc="Its tokens; 10 and 5 if not given.")
@@ -111,8 +115,7 @@ class _Said:
                 said = attrs.evolve(said, reply=attrs.evolve(said.reply, finish_reason=spec.finish_reason))
             return said
         calls = [
-            ToolCall(id=item.id, name=item.name, arguments=_arguments(item.arguments, request))
-            for item in spec.calls
+            ToolCall(id=item.id, name=item.name, arguments=_arguments(item.arguments, request)) for item in spec.calls
         ]
         return turn(*calls, content=spec.content, finish_reason=spec.finish_reason, usage=usage, delay=spec.delay)
 

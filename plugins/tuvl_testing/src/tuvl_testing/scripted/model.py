@@ -41,9 +41,7 @@ class ScriptedModel:
 
     tool_calling: Literal["native", "schema"] = "native"
 
-    def __init__(
-        self, *turns: Any, name: str = "script", then: Follow = "error", keep: bool = True
-    ) -> None:
+    def __init__(self, *turns: Any, name: str = "script", then: Follow = "error", keep: bool = True) -> None:
         self._turns: Sequence[Any] = turns
         self._name = f"scripted/{name}"
         self._then = then
@@ -87,5 +85,5 @@ def use_model(project: Project, model: Any, prefix: str = "scripted") -> None:
         prefix: What stands before the `/`; `*` takes all that nobody else serves.
     """
     create: Callable[..., Any] = lambda settings: model  # noqa: E731
-    calling = getattr(model, "tool_calling", "native")
+    calling: Literal["native", "schema"] = getattr(model, "tool_calling", "native")
     add_family(project, ModelFamily(prefix=prefix, create=create, tool_calling=calling))
