@@ -97,6 +97,9 @@ def _pause(failure: CallFailed, number: int) -> float:
     return min(_FIRST_PAUSE_S * 2.0 ** (number - 1), _LONGEST_PAUSE_S)
 
 
+_IN_NO_HOST: Final = frozenset("[]%@/\\ ")
+
+
 async def _try(client: httpx.AsyncClient, outgoing: Outgoing, terms: Terms, seconds: float) -> Answer:
     try:
         async with asyncio.timeout(max(seconds, 0.0)):
@@ -112,7 +115,7 @@ async def _follow(client: httpx.AsyncClient, outgoing: Outgoing, terms: Terms) -
     for _ in range(MAX_REDIRECTS + 1):
         try:
             answer = await _hop(client, outgoing, terms)
-        except (httpcore.ConnectError, PrivateAddressError, *_BROKEN) as error:
+        except (httpcore.ConnectError, httpx.InvalidURL, PrivateAddressError, *_BROKEN) as error:
             redirected = None if outgoing.origin == first else outgoing.origin
             raise _failed(error, redirected) from error
         if isinstance(answer, Answer):
@@ -142,6 +145,10 @@ def _failed(error: Exception, redirected: Origin | None) -> CallFailed:
             "the setting apicall.allow_hosts names; no connection was made",
             type="blocked_address",
         )
+    in_location = isinstance(error, httpx.RemoteProtocolError) and "location header" in str(error)
+    if in_location or isinstance(error, httpx.InvalidURL):
+        # httpx reads where a redirect leads even when it is told not to follow.
+        return CallFailed("the answer redirects to no valid address", type="redirect")
     connecting = isinstance(error, httpcore.ConnectError)
     what = "there is no connection to" if connecting else "the connection broke off to"
     return CallFailed(f"{what} {target} ({_reason(error)})", type="connection", again=True)
@@ -247,7 +254,7 @@ def _redirected(outgoing: Outgoing, url: httpx.URL, status: int, location: str) 
         target = url.join(location)
     except (httpx.InvalidURL, ValueError) as error:
         raise CallFailed("the answer redirects to no valid address", type="redirect") from error
-    if target.scheme not in ("http", "https") or not target.host:
+    if target.scheme not in ("http", "https") or not target.host or set(target.host) & _IN_NO_HOST:
         raise CallFailed(f"the answer redirects to {target.scheme[:20]!r}, no web address", type="redirect")
     origin = Origin.of(target.scheme, target.host, target.port)
     changes: dict[str, Any] = {"origin": origin, "target": target.raw_path.decode("ascii")}
