@@ -152,7 +152,7 @@ def check_references(steps: tuple[StepDefinition, ...]) -> list[Diagnostic]:
     first: dict[str, StepDefinition] = {}
     for step in steps:
         if (other := first.setdefault(step.id, step)) is not step:
-            problems.append(_duplicate(step, other))
+            problems.append(_duplicate(step, other))  # noqa: PERF401 - setdefault keeps the first
     problems += [
         _dangling(step, signal, target, first)
         for step in steps
