@@ -250,9 +250,7 @@ def test_a_first_party_plugin_can_be_blocked_and_is_named_where_it_is_missed(sit
     plugins = load(site, TUVL_PLUGINS_BLOCK="tuvl-kinds-apicall")
     assert "APICall" not in plugins.kinds
     [error] = [
-        item
-        for item in check_project(load_project(tmp_path, plugins=plugins, environ={}))
-        if item.code == "TUVL-W011"
+        item for item in check_project(load_project(tmp_path, plugins=plugins, environ={})) if item.code == "TUVL-W011"
     ]
     assert "take tuvl-kinds-apicall out of TUVL_PLUGINS_BLOCK" in (error.hint or "")
 

@@ -1,0 +1,128 @@
+"""The effect door: the same keys for the same run; a replay that calls nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuvl_core import App, Effect, Plugins, RunResult, load_project
+from tuvl_testing import DivergenceError, RecordingHandler, ReplayHandler
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "refund_desk"
+TICKET = {"ticket": {"order_id": "A-1001", "text": "My kettle is broken."}}
+KEYS = [
+    "work_ticket#1/turn#1/inputs",
+    "work_ticket#1/llm#1",
+    "work_ticket#1/turn#1/inputs@1",
+    "work_ticket#1/tool#1:lookup_order",
+    "work_ticket#1/turn#2/inputs",
+    "work_ticket#1/llm#2",
+    "work_ticket#1/turn#2/inputs@1",
+    "work_ticket#1/tool#2:check_policy",
+    "work_ticket#1/turn#3/inputs",
+    "work_ticket#1/llm#3",
+    "decide#1",
+    "reply#1",
+]
+
+
+@pytest.fixture
+def order_service() -> Iterator[str]:
+    sys.path.insert(0, str(EXAMPLE))
+    try:
+        from order_service import order_service as serve
+
+        with serve() as url:
+            yield url
+    finally:
+        sys.path.remove(str(EXAMPLE))
+
+
+async def run(root: Path, url: str, handler: Any, model: str = "scripted") -> RunResult:
+    environ = {"MODEL": model, "ORDER_SERVICE_URL": url}
+    project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
+    async with App(project) as app:
+        return await app.run("refund_desk", TICKET, handlers=[handler], run_id="run")
+
+
+async def test_the_same_run_has_the_same_keys(order_service: str) -> None:
+    first, second = RecordingHandler(), RecordingHandler()
+    one = await run(EXAMPLE, order_service, first)
+    two = await run(EXAMPLE, order_service, second)
+    assert one.result == two.result
+    assert first.keys == second.keys == KEYS
+    assert first.dumps() == second.dumps()
+    assert {record.kind for record in first.records} == {"input", "model", "tool", "step"}
+
+
+async def test_a_replay_needs_no_model_no_http_and_no_node(order_service: str, tmp_path: Path) -> None:
+    recorder = RecordingHandler()
+    recorded = await run(EXAMPLE, order_service, recorder)
+    root = tmp_path / "desk"
+    shutil.copytree(EXAMPLE, root)
+    # Whatever would be called now fails: the nodes raise, nobody listens, the model does not exist.
+    nodes = (root / "nodes" / "desk.py").read_text()
+    (root / "nodes" / "desk.py").write_text(nodes.replace('"""Apply', 'raise RuntimeError("called")\n    """Apply'))
+    replay = ReplayHandler(recorder.dumps())
+    replayed = await run(root, "http://127.0.0.1:9", replay, model="scripted/missing")
+    assert replayed.to_dict()["context"] == recorded.to_dict()["context"]
+    assert replayed.result == recorded.result
+    assert [(e.step, e.signal) for e in replayed.path] == [(e.step, e.signal) for e in recorded.path]
+    assert replayed.usage == recorded.usage
+    assert replay.left == []
+
+
+async def test_a_divergence_is_named_with_both_sides(order_service: str) -> None:
+    recorder = RecordingHandler()
+    await run(EXAMPLE, order_service, recorder)
+    records = [record for record in recorder.records if record.key != "decide#1"]
+    result = await run(EXAMPLE, order_service, ReplayHandler(records))
+    assert result.status == "failed"
+    assert result.error is not None
+    assert "step 'decide#1'" in result.error.message
+    assert "'reply#1'" in result.error.message
+
+
+async def test_failures_come_back_as_they_were(order_service: str) -> None:
+    recorder = RecordingHandler()
+    recorded = await run(EXAMPLE, "http://127.0.0.1:9", recorder)
+    replayed = await run(EXAMPLE, "http://127.0.0.1:9", ReplayHandler(recorder.dumps()))
+    assert recorded.result == replayed.result
+    assert recorded.result["decision"] == "a person decides"
+
+
+async def test_every_leaf_passes_the_door_and_a_handler_may_refuse(order_service: str) -> None:
+    class Refuse:
+        def __init__(self) -> None:
+            self.effects: list[tuple[str, str]] = []
+
+        async def handle(self, effect: Effect, proceed: Any) -> Any:
+            self.effects.append((effect.kind, effect.effects.value))
+            if effect.key == "reply#1":
+                raise RuntimeError("not allowed")
+            return await proceed()
+
+    handler = Refuse()
+    result = await run(EXAMPLE, order_service, handler)
+    assert result.status == "failed"
+    assert "not allowed" in (result.error.message if result.error else "")
+    assert ("tool", "reads") in handler.effects
+
+
+def test_no_secret_is_in_a_record() -> None:
+    from tuvl_core import Secret, to_lossless
+
+    assert "s3cr3t" not in json.dumps(to_lossless({"key": Secret("s3cr3t")}))
+
+
+def test_a_record_with_a_key_twice_is_none() -> None:
+    line = json.dumps({"key": "a#1", "kind": "step", "value": None, "error": None})
+    with pytest.raises(ValueError, match="twice"):
+        ReplayHandler(f"{line}\n{line}\n")
+    assert issubclass(DivergenceError, AssertionError)
