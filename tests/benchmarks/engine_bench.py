@@ -39,7 +39,7 @@ class Turns:
                 ),
                 finish_reason="tool_calls" if reply.get("tool_calls") else "stop",
                 usage=usage,
-                model="bench/turns",
+                model="scripted/turns",
             )
             for reply in scripted_replies(turns)
         ]
@@ -170,10 +170,10 @@ async def main() -> None:
 
 
 def use_model(loaded: Any, model: Turns) -> None:
-    """Let `bench/turns` be this model in one project."""
+    """Let `scripted/turns` be this model in one project."""
     from tuvl_models import add_family
 
-    add_family(loaded, ModelFamily(prefix="bench", create=lambda settings: model, tool_calling="native"))
+    add_family(loaded, ModelFamily(prefix="scripted", create=lambda settings: model, tool_calling="native"))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ async def bump(ctx):
 MODEL = """
 kind: AgentModel
 metadata: { name: default }
-spec: { model: bench/turns }
+spec: { model: scripted/turns }
 """
 
 AGENT = """

@@ -9,7 +9,6 @@ import attrs
 
 from tuvl_core import (
     UNSET,
-    App,
     Capabilities,
     Cost,
     Diagnostic,
@@ -32,6 +31,7 @@ from tuvl_kinds_apicall.hosts import AllowedHosts
 from tuvl_kinds_apicall.url import BadUrlError, UrlTemplate
 
 if TYPE_CHECKING:
+    from tuvl_core import App
     from tuvl_kinds_apicall.request import Outgoing
     from tuvl_kinds_apicall.send import Answer, Terms
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tuvl_core import (
     Capabilities,
@@ -20,10 +20,10 @@ from tuvl_core import (
     reads_of,
 )
 from tuvl_kinds_agent.agent_checks import check_agent
-from tuvl_kinds_agent.completion import complete
 from tuvl_kinds_agent.config import AgentConfig, AgentSpec
-from tuvl_kinds_agent.parsing import parse_reply
-from tuvl_models import BoundModel, resolve_model
+
+if TYPE_CHECKING:
+    from tuvl_models import BoundModel
 
 __all__ = ["Agent"]
 
@@ -71,10 +71,15 @@ class Agent(StepKind):
 
     def prepare(self, step: StepView, plan: PlanView) -> BoundModel:
         """Find the model."""
+        from tuvl_models import resolve_model
+
         model: Any = step.config.agent.model
         return resolve_model(plan.project, model)
 
     async def run(self, call: StepCall) -> StepResult:
         """Ask, and take the answer apart."""
+        from tuvl_kinds_agent.completion import complete
+        from tuvl_kinds_agent.parsing import parse_reply
+
         outcome = await complete(call)
         return outcome if isinstance(outcome, StepResult) else parse_reply(call, outcome)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from tuvl_core import (
-    App,
     Cost,
     Diagnostic,
     PlanView,
@@ -26,6 +25,7 @@ from tuvl_kinds_functional.node_context import NodeContext
 from tuvl_kinds_functional.outcome import failure, outcome
 
 if TYPE_CHECKING:
+    from tuvl_core import App
     from tuvl_kinds_functional.resolve import Node
     from tuvl_kinds_functional.threads import Threads
 

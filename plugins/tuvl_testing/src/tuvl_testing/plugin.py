@@ -31,6 +31,6 @@ def tuvl_chat_models() -> list[ModelFamily]:
 
 
 def _create(settings: ModelSettings) -> ChatModel:
-    from tuvl_testing.scripted.document import model_of
+    from tuvl_testing.scripted.from_document import model_of
 
     return model_of(settings)

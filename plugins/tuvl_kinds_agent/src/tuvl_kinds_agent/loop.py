@@ -1,0 +1,70 @@
+"""The loop of an AutonomousAgent, from its first message to its exit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tuvl_core import CodecError, StepCall, StepError, StepResult
+from tuvl_kinds_agent.control import directives_at_turn
+from tuvl_kinds_agent.limits import over_budget
+from tuvl_kinds_agent.messages import context_message, steer_message
+from tuvl_kinds_agent.prepared import Prepared
+from tuvl_kinds_agent.report import Report, loop_numbers
+from tuvl_kinds_agent.state import Exit, Loop, conclude
+from tuvl_kinds_agent.turn import take_turn, traced_turn
+from tuvl_models import ChatRequest
+
+__all__ = ["run_loop"]
+
+
+async def run_loop(call: StepCall) -> StepResult:
+    """Loop until an exit."""
+    agent: Prepared = call.step.prepared
+    messages = _first_messages(call, agent)
+    refs = [tool.ref for tool in agent.tools.values()]
+    numbers = loop_numbers(refs, agent.max_iterations, agent.token_budget)
+    handle = call.open_loop(**numbers)
+    try:
+        request = ChatRequest(
+            messages=messages,
+            tools=agent.functions,
+            outcomes=agent.outcomes,
+            timeout_s=agent.timeout_s,
+        )
+        loop = Loop(call, agent, handle, Report(call, handle), messages, request)
+        return conclude(loop, await _turns(loop))
+    finally:
+        handle.close()
+
+
+def _first_messages(call: StepCall, agent: Prepared) -> list[dict[str, Any]]:
+    try:
+        context = context_message(call.context)
+    except CodecError as error:
+        raise StepError(f"the context cannot be shown to a model: {error}", type="no_wire_form") from None
+    return [{"role": "system", "content": agent.system}, {"role": "user", "content": context}]
+
+
+async def _turns(loop: Loop) -> Exit:
+    """Take turns: directives first, then the budget, then the model."""
+    call, handle, limit = loop.call, loop.handle, loop.agent.max_iterations
+    take = traced_turn if call.run.traced else take_turn
+    while loop.turn < limit:
+        loop.turn += 1
+        if handle.touched or call.run.handlers:
+            directives = await directives_at_turn(call, handle, loop.turn)
+            if directives is not None:
+                if directives["aborted"] is not None:
+                    return _aborted(directives["aborted"])
+                loop.messages += [steer_message(text) for text in directives["steer"]]
+        end = over_budget(loop) or await take(loop)
+        if end is not None:
+            return end
+    if handle.abort_requested:
+        return _aborted(handle.control.aborted)
+    text = f"no final answer within {limit} turns"
+    return Exit("max_iterations", error=text, error_type="max_iterations")
+
+
+def _aborted(reason: str | None) -> Exit:
+    return Exit("aborted", error=reason or "aborted", error_type="aborted")
