@@ -5,14 +5,16 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
 from tuvl_core import Project, ProjectError
-from tuvl_models.bound import BoundModel
-from tuvl_models.chat import ChatModel
 from tuvl_models.document import ModelSettings
+
+if TYPE_CHECKING:
+    from tuvl_models.bound import BoundModel
+    from tuvl_models.chat import ChatModel
 
 __all__ = ["ANY", "ModelFamily", "add_family", "families", "resolve_model"]
 
@@ -102,6 +104,8 @@ def resolve_model(project: Project, name: str) -> BoundModel:
             settings = ModelSettings(model=name, project=project)
         else:
             settings = ModelSettings.of(project.find("AgentModel", name).spec, name, project)
+        from tuvl_models.bound import BoundModel
+
         family = find_family(project, settings.model)
         bound = known.models[name, literal] = BoundModel(
             partial(family.create, settings), settings, family.tool_calling
