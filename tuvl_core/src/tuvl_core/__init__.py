@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from tuvl_core.schema import class_description, json_schema, key_descriptions
     from tuvl_core.settings import Setting, Settings
     from tuvl_core.structure import Environment, did_you_mean, field, keys_of, plain_data, structure
-    from tuvl_core.telemetry import counter, log_event, span, tracing_active
+    from tuvl_core.telemetry import counter, log_event, metrics_active, span, tracing_active
     from tuvl_core.templates import (
         Condition,
         Expression,
@@ -128,7 +128,7 @@ _MODULES: Final = {
     "schema": "class_description json_schema key_descriptions",
     "settings": "Setting Settings",
     "structure": "Environment did_you_mean field keys_of plain_data structure",
-    "telemetry": "counter log_event span tracing_active",
+    "telemetry": "counter log_event metrics_active span tracing_active",
     "templates": (
         "Condition Expression Path Read Template compare compile_condition compile_expression "
         "is_empty parse_path reads_of text_of truth"
@@ -261,6 +261,7 @@ __all__ = [
     "lossless_dumps",
     "lossless_loads",
     "mask",
+    "metrics_active",
     "open_secrets",
     "parse_path",
     "plain_data",

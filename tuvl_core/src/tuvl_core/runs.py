@@ -155,6 +155,7 @@ class Run:
         "started",
         "status",
         "step_id",
+        "token_budget",
         "traced",
         "view",
         "visits",
@@ -185,6 +186,7 @@ class Run:
         self.traced = traced
         self.resources: dict[str, Any] = {}
         self.meter = Meter()
+        self.token_budget = plan.limits.token_budget
         self.visits: dict[str, int] = {}
         self.path: list[tuple[str, int, str, float]] = []
         self.status: RunStatus = "running"

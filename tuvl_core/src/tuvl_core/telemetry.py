@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
-__all__ = ["NULL_SPAN", "Counter", "NullSpan", "counter", "log_event", "span", "tracing_active"]
+__all__ = ["NULL_SPAN", "Counter", "NullSpan", "counter", "log_event", "metrics_active", "span", "tracing_active"]
 
 _INACTIVE: Final = frozenset({"ProxyTracerProvider", "NoOpTracerProvider"})
 _INSTRUMENTATION: Final = "tuvl"
@@ -49,6 +49,11 @@ def tracing_active() -> bool:
     if trace is None:
         return False
     return type(trace.get_tracer_provider()).__name__ not in _INACTIVE
+
+
+def metrics_active() -> bool:
+    """Whether anything in this process may collect metrics."""
+    return "opentelemetry.metrics" in sys.modules
 
 
 def span(name: str, attributes: Mapping[str, Any] | None = None) -> AbstractContextManager[Any]:

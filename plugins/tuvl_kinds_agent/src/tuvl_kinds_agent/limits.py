@@ -16,14 +16,14 @@ def over_budget(loop: Loop) -> Exit | None:
     Raises:
         RunLimitError: The budget of the whole run is used up.
     """
-    call, budget = loop.call, loop.agent.token_budget
-    if budget is not None and (used := call.usage.tokens) >= budget:
+    budget = loop.agent.token_budget
+    if budget is not None and (used := loop.usage.tokens) >= budget:
         return Exit(
             "budget_exceeded",
             error=f"the token budget of {budget} is used up: {used} tokens in {loop.turn - 1} turns",
             error_type="budget_exceeded",
         )
-    call.check_limits()
+    loop.call.check_limits()
     return None
 
 
@@ -33,13 +33,13 @@ def count_reply(loop: Loop, reply: ChatReply) -> None:
     if tokens is None:
         tokens = _estimated(loop, reply)
     attempts = reply.attempts if isinstance(reply.attempts, int) and reply.attempts > 0 else 1
-    loop.call.usage.add(tokens=tokens, llm_calls=1, llm_attempts=attempts)
+    loop.usage.add(tokens=tokens, llm_calls=1, llm_attempts=attempts)
 
 
 def count_failure(loop: Loop, error: Exception) -> None:
     """Count a model call that gave no response."""
     attempts = getattr(error, "attempts", 1)
-    loop.call.usage.add(llm_calls=1, llm_attempts=attempts if isinstance(attempts, int) else 1)
+    loop.usage.add(llm_calls=1, llm_attempts=attempts if isinstance(attempts, int) else 1)
 
 
 def _reported(usage: Any) -> int | None:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from tuvl_core import LoopHandle, StepCall, counter, log_event
+from tuvl_core import LoopHandle, StepCall, counter, log_event, metrics_active
 
 __all__ = ["Report", "loop_numbers"]
 
@@ -19,6 +19,7 @@ ABORTS: Final = counter("tuvl.agent", "tuvl.agent.aborts")
 BUDGET_EXCEEDED: Final = counter("tuvl.agent", "tuvl.agent.budget_exceeded")
 
 _log = logging.getLogger("tuvl.agent")
+_step_log = logging.getLogger("tuvl.step")
 
 
 def loop_numbers(refs: Iterable[str], max_iterations: int, token_budget: int | None) -> dict[str, Any]:
@@ -43,22 +44,21 @@ class Report:
         loop: Its handle.
     """
 
-    __slots__ = ("_call", "_labels", "_log", "_muted", "_numbers", "_run", "_verbose")
+    __slots__ = ("_call", "_muted", "_numbers", "_run", "_verbose")
 
     def __init__(self, call: StepCall, loop: LoopHandle) -> None:
         self._call = call
         self._run = call.run
         self._numbers = loop.metadata
-        self._log = call.log
-        self._verbose = self._log.isEnabledFor(logging.INFO)
-        self._labels = {"tuvl.workflow.name": call.workflow, "tuvl.agent.step_id": call.step.id}
+        self._verbose = _step_log.isEnabledFor(logging.INFO)
         self._muted = False
 
     def turn(self, iteration: int, tool_calls: int, tokens_used: int) -> None:
         """The model has answered a turn."""
         numbers = self._numbers
         numbers["iteration"], numbers["tokens_used"] = iteration, tokens_used
-        ITERATIONS.add(1, self._labels)
+        if metrics_active():
+            ITERATIONS.add(1, self._labels())
         if self._run.sinks or self._verbose:
             fields = {
                 "iteration": iteration,
@@ -83,7 +83,8 @@ class Report:
         else:
             numbers["undeclared_calls"] += 1
         numbers["repeated_tool"], numbers["repeats"] = (tool if declared else None), repeats
-        TOOL_CALLS.add(1, self._labels)
+        if metrics_active():
+            TOOL_CALLS.add(1, self._labels())
         if self._run.sinks or self._verbose:
             fields: dict[str, Any] = {"iteration": iteration, "tool": tool, "signal": signal}
             if repeats > 1:
@@ -99,9 +100,9 @@ class Report:
             abnormal: Why, if it is no exit that the model chose.
         """
         if signal == "aborted":
-            ABORTS.add(1, self._labels)
+            ABORTS.add(1, self._labels())
         elif signal == "budget_exceeded":
-            BUDGET_EXCEEDED.add(1, self._labels)
+            BUDGET_EXCEEDED.add(1, self._labels())
         if abnormal is not None:
             fields = {"iteration": iteration, "signal": signal}
             self._write(logging.WARNING, f"autonomous_agent.{abnormal}", fields)
@@ -111,6 +112,9 @@ class Report:
     def warn(self, event: str, iteration: int, **fields: Any) -> None:
         """Something that a person should know and that ends nothing."""
         self._write(logging.WARNING, event, {"iteration": iteration, **fields})
+
+    def _labels(self) -> dict[str, str]:
+        return {"tuvl.workflow.name": self._call.workflow, "tuvl.agent.step_id": self._call.step.id}
 
     def _tell(self, type: str, event: str, fields: dict[str, Any]) -> None:
         if self._run.sinks:
@@ -128,6 +132,6 @@ class Report:
 
     def _write(self, level: int, event: str, fields: Mapping[str, Any]) -> None:
         try:
-            log_event(self._log, level, event, {"step_id": self._call.step.id, **fields})
+            log_event(self._call.log, level, event, {"step_id": self._call.step.id, **fields})
         except Exception:
             self._verbose = False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from tuvl_core import UNSET, LoopHandle, StepCall, StepResult
+from tuvl_core import UNSET, LoopHandle, StepCall, StepResult, UsageMeter
 from tuvl_kinds_agent.report import Report
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Loop:
         report: How everybody else sees it.
         messages: The history; it only grows.
         request: What each turn sends: it holds the history itself.
+        usage: What it has used.
         turn: The turn, from 1.
         dispatched: Tool calls that were dispatched.
         call_ids: Every tool call id in the history.
@@ -62,6 +63,7 @@ class Loop:
     report: Report
     messages: list[dict[str, Any]]
     request: ChatRequest
+    usage: UsageMeter = attrs.field(init=False)
     turn: int = 0
     dispatched: int = 0
     call_ids: set[str] = attrs.field(factory=set)
@@ -70,6 +72,9 @@ class Loop:
     estimated: int = 0
     estimated_upto: int = 0
     warned: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.usage = self.call.usage
 
     def repeated(self, ref: str, arguments: Any) -> int:
         """Count a call: how many times in a row it has been made now."""

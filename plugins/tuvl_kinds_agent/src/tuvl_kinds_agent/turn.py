@@ -26,7 +26,7 @@ async def take_turn(loop: Loop) -> Exit | None:
     count_reply(loop, reply)
     calls = reply.tool_calls
     reason = reply.finish_reason
-    loop.report.turn(loop.turn, len(calls), loop.call.usage.tokens)
+    loop.report.turn(loop.turn, len(calls), loop.usage.tokens)
     if reason == BLOCKED:
         return failure(loop, "content_filter", "the provider's content filter blocked the answer")
     if calls:
@@ -48,7 +48,7 @@ async def traced_turn(loop: Loop) -> Exit | None:
         try:
             return await take_turn(loop)
         finally:
-            span.set_attribute("tuvl.agent.tokens_used", loop.call.usage.tokens)
+            span.set_attribute("tuvl.agent.tokens_used", loop.usage.tokens)
             span.set_attribute("tuvl.agent.tool_calls", len(loop.call_ids) - before)
 
 
@@ -70,7 +70,7 @@ async def _ask(loop: Loop) -> Any:
         count_failure(loop, error)
         return failure(loop, "llm_error", f"the model call failed: {type(error).__name__}: {error}")
     if not isinstance(reply, ChatReply):
-        loop.call.usage.add(llm_calls=1, llm_attempts=1)
+        loop.usage.add(llm_calls=1, llm_attempts=1)
         return failure(loop, "llm_error", f"the model gave {type(reply).__name__}, no ChatReply")
     return reply
 

@@ -215,7 +215,7 @@ class Call:
 
     def check_limits(self) -> None:
         """Raise when the run's token budget is used up."""
-        budget = self.run.plan.limits.token_budget
+        budget = self.run.token_budget
         if budget is not None and self.run.meter.tokens >= budget:
             raise RunLimitError(
                 f"the run's token_budget of {budget} is used up ({self.run.meter.tokens} tokens)",
