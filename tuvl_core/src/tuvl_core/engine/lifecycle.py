@@ -44,7 +44,10 @@ async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> Ru
         for scope in sorted(scopes, key=lambda item: PHASES.index(item.phase)):
             opened.append(scope)
             run.resources.update(await scope.open() or {})
-        await _walk_within_limit(run, detachable)
+        if detachable or run.plan.limits.timeout_s is not None:
+            await _walk_within_limit(run)
+        else:
+            await walk(run)
     except asyncio.CancelledError as error:
         cancelled = error
         run.status = "cancelled"
@@ -61,11 +64,8 @@ async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> Ru
     return result
 
 
-async def _walk_within_limit(run: Run, detachable: bool) -> None:
+async def _walk_within_limit(run: Run) -> None:
     seconds = run.plan.limits.timeout_s
-    if seconds is None and not detachable:
-        await walk(run)
-        return
     run.bound = Bound(seconds, f"run {run.id}")
     try:
         await run.bound.run(walk(run))

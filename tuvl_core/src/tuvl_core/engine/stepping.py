@@ -56,7 +56,10 @@ async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     call.parent.usage.add(tool_calls=1)
     try:
         if not call.run.traced:
-            result = await _tool(call, timeout_s)
+            if timeout_s is not None and not call.run.handlers:
+                result = await _within_tool_limit(call, timeout_s)
+            else:
+                result = await _tool(call, timeout_s)
         else:
             with span(f"node.{call.step.kind_name}", _attributes(call)) as current:
                 result = await _tool(call, timeout_s)
@@ -84,7 +87,7 @@ def failed(call: Call, error: StepError) -> StepResult:
 
 async def _tool(call: Call, timeout_s: float | None) -> StepResult:
     # A composite's inner calls pass the door themselves; its limit therefore stands outside.
-    if timeout_s is not None and (call.step.composite or not call.run.handlers):
+    if timeout_s is not None and call.step.composite:
         return await _within_tool_limit(call, timeout_s)
     return await _through_door(call, timeout_s)
 

@@ -31,7 +31,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         RunError: The run fails.
         asyncio.CancelledError: The run was cancelled, even if a step swallowed that.
     """
-    plan = run.plan
+    plan, context, visits, sinks = run.plan, run.context, run.visits, run.sinks
     watched = bool(run.handlers or run.traced)
     max_steps = plan.limits.max_steps
     cancelling = _cancel_probe()
@@ -44,10 +44,10 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
             raise _too_many_steps(run, step, max_steps)
         taken += 1
         run.step_id = id = step.id
-        run.visits[id] = visit = run.visits.get(id, 0) + 1
-        if run.sinks:
+        visits[id] = visit = visits.get(id, 0) + 1
+        if sinks:
             run.emit("step", id, visit, step.kind_name, snapshot_json="{}")
-        call = Call(run, step, visit, Overlay(run.context) if step.mutates_context else run.view)
+        call = Call(run, step, visit, Overlay(context) if step.mutates_context else run.view)
         began = perf_counter()
         try:
             if watched or step.timeout is not None:
@@ -64,9 +64,12 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         if result.__class__ is not StepResult:
             raise _crash(call, TypeError(f"run returned {type(result).__name__}, not StepResult"))
         signal = result.signal
-        merge(run, step, result)
+        if sinks or signal == "error" or result.deletes or result.error is not None or result.result is not UNSET:
+            merge(run, step, result)
+        elif result.writes:
+            context.update(result.writes)  # what merging comes to for most steps
         run.path.append((id, visit, signal, perf_counter() - began))
-        if run.sinks:
+        if sinks:
             run.emit("step", id, visit, step.kind_name, signal)
         step = step.successors.get(signal) or _go_on(run, step, result)
 
