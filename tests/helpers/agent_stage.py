@@ -102,7 +102,7 @@ async def stubborn(ctx):
 
 @node("block")
 def block(ctx):
-    time.sleep(2)
+    time.sleep(6)
 
 
 @node("wait")

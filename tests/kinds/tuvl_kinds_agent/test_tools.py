@@ -197,7 +197,7 @@ async def test_t7_the_tool_limit_holds_and_is_fatal(stage, tool, limit):
     sink = Sink()
     began = time.monotonic()
     result = await scene.run(sinks=[sink])
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 5
     ticking.cancel()
     assert ticks >= 4
     assert result.result == {"type": "tool_timeout"}
