@@ -353,3 +353,14 @@ async def test_a_router_and_a_response_can_be_tools(stage):
     )
     _, actor = await play(stage, ["rich"], steps, turn(tool_call("rich", '{"total": 150}')))
     assert actor.answers() == [{"signal": "true"}]
+
+
+@pytest.mark.parametrize("id", [None, "", 5, "\ud800", "ä", "a\nb", "x" * 300])
+async def test_t4_an_id_that_cannot_be_sent_back_is_replaced(stage, id):
+    actor = Actor(turn(tool_call("ping", id="same"), tool_call("ping", id=id)), answer())
+    scene = await stage(agent("ping") + node("ping"), actor=actor)
+    assert (await scene.run()).signal == "resolved"
+    ids = [message["tool_call_id"] for message in actor.requests[-1] if message["role"] == "tool"]
+    assert ids[0] == "same"
+    assert ids[1].isascii()
+    assert ids[1] not in ("same", id)

@@ -97,10 +97,10 @@ def _unknown(loop: Loop, id: str, call: ToolCall) -> Request:
 
 
 def _unique_id(loop: Loop, given: Any) -> str:
-    """The provider's id, or a new one where that is missing or taken."""
+    """The provider's id, or a new one where that is missing, taken, or nothing that can be sent back."""
     ids = loop.call_ids
     id: Any = given
-    if not isinstance(id, str) or not id or id in ids:
+    if not isinstance(id, str) or not id or id in ids or not (id.isascii() and id.isprintable()) or len(id) > 256:
         number = len(ids) + 1
         while (id := f"call_{loop.turn}_{number}") in ids:
             number += 1
