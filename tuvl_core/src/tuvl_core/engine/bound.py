@@ -37,11 +37,11 @@ class Bound:
         label: Names the work in log lines.
     """
 
-    __slots__ = ("_deadline", "_done", "_label", "_left", "_loop", "_suspended", "_task", "_timer", "abandoned")
+    __slots__ = ("_deadline", "_done", "_left", "_loop", "_suspended", "_task", "_timer", "abandoned", "due", "label")
 
     def __init__(self, seconds: float | None, label: str) -> None:
         self._left = seconds
-        self._label = label
+        self.label = label
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[bool] = self._loop.create_future()
         self._timer: asyncio.TimerHandle | None = None
@@ -49,6 +49,7 @@ class Bound:
         self._suspended = 0
         self._task: asyncio.Task[Any] | None = None
         self.abandoned = False
+        self.due = 0.0
 
     @property
     def deadline(self) -> float | None:
@@ -109,7 +110,8 @@ class Bound:
             return
         self._deadline = due = self._loop.time() + self._left
         self._timer = self._loop.call_at(due, self._expire)
-        WATCHDOG.watch(self, self._left, self._label)
+        self.due = due  # event loops keep time by `time.monotonic`
+        WATCHDOG.watch(self)
 
     def _stop(self) -> None:
         if self._timer is not None:
@@ -138,8 +140,8 @@ class Bound:
     def _abandon(self, task: asyncio.Task[Any]) -> None:
         self.abandoned = True
         task.cancel()
-        task.add_done_callback(_Leftover(self._label))
-        log_event(_log, logging.WARNING, "step.left_behind", {"step": self._label})
+        task.add_done_callback(_Leftover(self.label))
+        log_event(_log, logging.WARNING, "step.left_behind", {"step": self.label})
 
 
 class _Leftover:

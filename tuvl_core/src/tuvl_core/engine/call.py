@@ -11,6 +11,7 @@ from tuvl_core.codec import wire_dumps
 from tuvl_core.context import Names, Overlay
 from tuvl_core.effects import Effect, through_door
 from tuvl_core.engine.render import render
+from tuvl_core.engine.stepping import dispatch
 from tuvl_core.errors import RunLimitError, StepError
 from tuvl_core.events import RUNNING
 from tuvl_core.kinds import Dispatch, UsageMeter
@@ -173,8 +174,6 @@ class Call:
         timeout_s: float | None = None,
     ) -> Awaitable[Dispatch]:
         """Run a declared child step as a tool."""
-        from tuvl_core.engine.stepping import dispatch
-
         self._refuse_if_over()
         step = self.step.children.get(ref)
         if step is None:

@@ -9,11 +9,25 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import Final
+from typing import Final, Protocol
 
 __all__ = ["WATCHDOG", "Watchdog"]
 
 _log = logging.getLogger("tuvl.engine")
+
+
+class Watched(Protocol):
+    """Work with a time limit."""
+
+    @property
+    def due(self) -> float:
+        """When the limit passes, by `time.monotonic`."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Names the work."""
+        ...
 
 
 class Watchdog:
@@ -27,19 +41,19 @@ class Watchdog:
     def __init__(self, slack: float = 0.5, interval: float = 0.25) -> None:
         self._slack = slack
         self._interval = interval
-        self._watched: dict[object, tuple[float, str]] = {}
+        self._watched: dict[Watched, None] = {}
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def watch(self, key: object, seconds: float, label: str) -> None:
-        """Report `label` if `key` is still watched well after `seconds`."""
-        self._watched[key] = (time.monotonic() + seconds, label)
+    def watch(self, work: Watched) -> None:
+        """Report the work if it is still watched well after it was due."""
+        self._watched[work] = None
         if self._thread is None:
             self._ensure_thread()
 
-    def forget(self, key: object) -> None:
-        """The work behind `key` is done or its limit has fired."""
-        self._watched.pop(key, None)
+    def forget(self, work: Watched) -> None:
+        """The work is done, or its limit has fired."""
+        self._watched.pop(work, None)
 
     def _ensure_thread(self) -> None:
         with self._lock:
@@ -53,18 +67,18 @@ class Watchdog:
             time.sleep(self._interval)
             idle = idle + 1 if not self._watched else 0
             now = time.monotonic()
-            for key, (due, label) in list(self._watched.items()):
-                if now > due + self._slack:
-                    self._report(key, label)
+            for work in list(self._watched):
+                if now > work.due + self._slack:
+                    self._report(work)
         with self._lock:
             self._thread = None
 
-    def _report(self, key: object, label: str) -> None:
-        if self._watched.pop(key, None) is not None:
+    def _report(self, work: Watched) -> None:
+        if self._watched.pop(work, self) is None:
             _log.warning(
                 "%s blocks the event loop past its time limit; it ends at its next await. "
                 "Make it a plain `def`, which runs in a worker thread, or await inside it",
-                label,
+                work.label,
             )
 
 
