@@ -118,8 +118,11 @@ async def _attempt(call: Call, timeout_s: float | None) -> StepResult:
 async def _within_tool_limit(call: Call, seconds: float) -> StepResult:
     bound = Bound(seconds, f"tool {call.step.id!r}")
     call.bounds += (bound,)
+    step = call.step
     try:
-        return await bound.run(plain_step(call))
+        return await bound.run(step.kind.run(call) if step.timeout is None else plain_step(call))
+    except StepError as error:
+        return failed(call, error)
     except BoundExpired:
         return StepResult(
             signal="error",
