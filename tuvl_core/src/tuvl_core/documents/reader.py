@@ -20,7 +20,8 @@ from tuvl_core.documents.syntax import syntax_diagnostic
 __all__ = ["MAX_BYTES", "decode", "read_bytes", "read_documents", "read_text"]
 
 MAX_BYTES: Final = 4 * 1024 * 1024
-_CONTROL: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What YAML 1.2 calls not printable. Written as what is refused: the complement takes 4 ms to compile.
+_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]|[\ud800-\udfff]|\ufffe|\uffff")
 _MAX_TAG_DIRECTIVES: Final = 20
 _TAG_DIRECTIVE: Final = re.compile(r"^%TAG\b", re.MULTILINE)
 
