@@ -14,6 +14,7 @@ import pytest
 
 from tuvl_core import App, Plugins, RunResult, StepEvent, load_project
 from tuvl_models import ChatReply, ChatRequest, ModelFamily, ToolCall, Usage, add_family
+from tuvl_testing import HistoryError, check_history
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -143,41 +144,6 @@ def turn(
 def answer(outcome: Any = "resolved", result: Any = "done", **more: Any) -> ChatReply:
     """A final answer."""
     return turn(content=json.dumps({"outcome": outcome, "result": result}), **more)
-
-
-class HistoryError(AssertionError):
-    """The engine handed on a history that a provider refuses."""
-
-
-def check_history(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what a strict provider refuses."""
-    json.dumps(messages, allow_nan=False, ensure_ascii=False).encode("utf-8")
-    seen: set[str] = set()
-    waiting: list[str] = []
-    for message in messages:
-        if waiting and message["role"] != "tool":
-            raise HistoryError(f"calls {waiting} have no answer before {message['role']}")
-        if message["role"] == "tool":
-            if not waiting or message["tool_call_id"] != waiting.pop(0):
-                raise HistoryError(f"an answer out of place: {message}")
-            if len(message["content"]) > 8000:
-                raise HistoryError("a tool message is too long")
-            json.loads(message["content"], parse_constant=_refuse)
-        for call in message.get("tool_calls", ()):
-            if call["id"] in seen or not call["id"]:
-                raise HistoryError(f"id {call['id']!r} is there twice")
-            seen.add(call["id"])
-            waiting.append(call["id"])
-            if not NAME.fullmatch(call["function"]["name"]):
-                raise HistoryError(f"bad name {call['function']['name']!r}")
-            if not isinstance(json.loads(call["function"]["arguments"], parse_constant=_refuse), dict):
-                raise HistoryError("arguments are no object")
-    if waiting:
-        raise HistoryError(f"calls {waiting} have no answer")
-
-
-def _refuse(name: str) -> Any:
-    raise HistoryError(f"{name} is no JSON")
 
 
 class Actor:

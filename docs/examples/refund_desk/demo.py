@@ -19,6 +19,8 @@ from pathlib import Path
 
 from order_service import order_service
 
+from tuvl_core import Plugins, load_project
+
 HERE = Path(__file__).resolve().parent
 DEFAULT_TICKET = "broken_kettle"
 PROVIDERS = {
@@ -46,13 +48,9 @@ def choose_model(values: Mapping[str, str]) -> tuple[str, str]:
     return LOCAL, "no key is set, so a small local model works offline"
 
 
-def read_env_file(path: Path) -> dict[str, str]:
-    """Read `NAME=value` lines; the real environment wins over them."""
-    if not path.exists():
-        return {}
-    lines = (line.strip() for line in path.read_text().splitlines())
-    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
-    return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}
+def surroundings() -> Mapping[str, str]:
+    """The environment over the example's `.env`, as `tuvl run` itself reads them."""
+    return load_project(HERE, plugins=Plugins.load(root=HERE)).environment.values
 
 
 def main(arguments: list[str]) -> int:
@@ -65,7 +63,7 @@ def main(arguments: list[str]) -> int:
         known = ", ".join(sorted(path.stem for path in ticket.parent.glob("*.json")))
         print(f"there is no ticket {name!r}; there are: {known}", file=sys.stderr)
         return 2
-    model, reason = choose_model({**read_env_file(HERE / ".env"), **os.environ})
+    model, reason = choose_model(surroundings())
     print(f"model   {model} ({reason})", file=sys.stderr)
     if model.startswith("scripted"):
         print("        a script answers here: no language model is involved", file=sys.stderr)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+import warnings
 
 import pytest
 
-from tuvl_core import QueueSink
+from tuvl_core import Bound, QueueSink
 
 
 def flow(steps: str, head: str = "") -> str:
@@ -152,3 +154,27 @@ async def test_a_scope_that_vetoes_fails_a_completed_run(open_app):
     assert result.error is not None
     assert result.error.type == "commit_failed"
     assert [event async for event in sink][-1].to_dict()["status"] == "failed"
+
+
+async def test_work_that_is_cancelled_before_it_began_is_closed():
+    async def work() -> None:
+        await asyncio.sleep(60)
+
+    async def bounded(bound: Bound) -> None:
+        await bound.run(work())
+
+    waiting = asyncio.ensure_future(bounded(Bound(5, "work")))
+    await asyncio.sleep(0)  # the task of the work is made and has not begun
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    forced = Bound(5, "work")
+    waiting = asyncio.ensure_future(bounded(forced))
+    await asyncio.sleep(0)
+    forced.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        gc.collect()
+    assert [str(item.message) for item in seen if "never awaited" in str(item.message)] == []

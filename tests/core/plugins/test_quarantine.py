@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from installed import forget, install
 
-from tuvl_core import App, Plugins, check_project, load_project
+from tuvl_core import App, Plugins, ProjectError, check_project, load_project
 
 KIND = """
 from tuvl_core import StepKind, StepResult, hookimpl
@@ -126,6 +126,29 @@ def test_a_workflow_that_needs_it_fails_with_the_cause(site: Path, tmp_path: Pat
     [error] = [item for item in found if item.code == "TUVL-W011"]
     assert "acme-import 1.0" in (error.hint or "")
     assert "acme_nothing_of_that_name" in (error.hint or "")
+
+
+def test_a_broken_plugin_does_not_hide_what_was_meant(site: Path, tmp_path: Path) -> None:
+    install(site, "acme-import", BROKEN["acme-import"][0])
+    (tmp_path / "w.yaml").write_text(
+        "kind: Workflow\nmetadata: { name: w }\nspec:\n  steps:\n"
+        "    - { id: a, kind: Routr }\n    - { id: b, kind: Response, suorce: x }\n    - { id: c, kind: Zzz }\n"
+    )
+    found = check_project(load_project(tmp_path, plugins=load(site), environ={}))
+    hints = {item.step: item.hint or "" for item in found if item.severity == "error" and item.step}
+    assert hints["a"] == "did you mean `Router`?"
+    assert hints["b"] == "did you mean `source`?"
+    assert "acme-import 1.0" in hints["c"]
+
+
+async def test_a_missing_requirement_refuses_every_run(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "tuvl.toml").write_text('[plugins]\nrequire = ["acme-audit"]\n')
+    install(site, "acme-good", KIND.format(cls="Good", name="acme.Good", by="good"))
+    project(tmp_path, "acme.Good")
+    app = App(load_project(tmp_path, plugins=load(site, tmp_path), environ={}))
+    with pytest.raises(ProjectError) as caught:
+        await app.run("w")
+    assert "acme-audit" in str(caught.value.diagnostics[0])
 
 
 def test_strict_makes_errors_of_warnings(site: Path) -> None:

@@ -113,6 +113,9 @@ class FakePlugins:
         self.settings = ()
         self.resolvers: list[tuple[Any, dict[str, Any]]] = []
 
+    def suspect(self) -> str | None:
+        return None
+
     def explain_missing(self, name: str) -> str | None:
         packages = {"supervisor": "tuvl-supervisor", "MCP": "tuvl-kinds-mcp"}
         package = {**packages, "MCPServer": "tuvl-kinds-mcp"}.get(name)

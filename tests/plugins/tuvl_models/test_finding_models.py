@@ -155,6 +155,13 @@ async def test_the_limit_bounds_all_attempts(tmp_path: Path) -> None:
     assert "0.05 s" in str(caught.value)
 
 
+async def test_a_wait_that_does_not_fit_fails_for_the_true_reason(tmp_path: Path) -> None:
+    model, script = bound(tmp_path, ModelError("rate limited", retryable=True, retry_after_s=3600), "never")
+    with pytest.raises(ModelError, match="rate limited") as caught:
+        await model.complete(ask(timeout_s=30))
+    assert (caught.value.type, len(script.requests)) == ("llm_error", 1)
+
+
 async def test_cancelling_a_call_is_no_timeout(tmp_path: Path) -> None:
     model, _ = bound(tmp_path, 60.0)
     task = asyncio.create_task(model.complete(ask()))

@@ -184,7 +184,26 @@ async def test_a_good_kind_passes() -> None:
     assert (await check_kind(Good, {}, signal="default")).context == {"x": 1}
 
 
-@pytest.mark.parametrize(("kind", "said"), [(Undeclared, "does not declare"), (Crashes, "crashed")])
+class Stubborn(Good):
+    """Waits on when it is cancelled, from its second run on."""
+
+    name = "acme.Stubborn"
+    runs = 0
+
+    async def run(self, call: Any) -> StepResult:
+        Stubborn.runs += 1
+        if Stubborn.runs > 1:
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                await asyncio.sleep(3)
+        return StepResult(writes={"x": 1})
+
+
+FAULTY = [(Undeclared, "does not declare"), (Crashes, "crashed"), (Stubborn, "goes on after it was cancelled")]
+
+
+@pytest.mark.parametrize(("kind", "said"), FAULTY)
 async def test_a_faulty_kind_does_not(kind: type[StepKind], said: str) -> None:
     with pytest.raises(KindCheckError, match=said):
         await check_kind(kind, {})

@@ -31,6 +31,8 @@ _BROKEN: Final = (
 
 __all__ = ["Answer", "Terms", "send"]
 
+_IN_NO_HOST: Final = frozenset("[]%@/\\ ")
+"""Characters that httpx lets stand in a host, and no host has."""
 MAX_REDIRECTS: Final = 10
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _AGAIN: Final = frozenset({408, 425, 429, 502, 503, 504})
@@ -95,9 +97,6 @@ def _pause(failure: CallFailed, number: int) -> float:
     if failure.pause is not None:
         return failure.pause
     return min(_FIRST_PAUSE_S * 2.0 ** (number - 1), _LONGEST_PAUSE_S)
-
-
-_IN_NO_HOST: Final = frozenset("[]%@/\\ ")
 
 
 async def _try(client: httpx.AsyncClient, outgoing: Outgoing, terms: Terms, seconds: float) -> Answer:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
 import warnings
 from typing import Any
@@ -15,24 +14,19 @@ from typing import Any
 __all__ = ["library"]
 
 _lock = threading.Lock()
+_litellm: Any = None
 
 
 async def library() -> Any:
     """The module `litellm`, imported and quiet."""
-    if _loaded() is None:
-        await asyncio.to_thread(_load)
-    return _loaded()
+    return _litellm if _litellm is not None else await asyncio.to_thread(_load)
 
 
-def _loaded() -> Any:
-    module = sys.modules.get("litellm")
-    return module if getattr(module, "_tuvl_ready", False) else None
-
-
-def _load() -> None:
+def _load() -> Any:
+    global _litellm
     with _lock:
-        if _loaded() is not None:
-            return
+        if _litellm is not None:
+            return _litellm
         # Without it, LiteLLM looks for a newer price map on the network when it is imported.
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         with warnings.catch_warnings():
@@ -45,8 +39,5 @@ def _load() -> None:
         litellm.failure_callback = []
         litellm.callbacks = []
         litellm.num_retries = 0
-        _finish(litellm)
-
-
-def _finish(litellm: Any) -> None:
-    litellm._tuvl_ready = True
+        _litellm = litellm
+        return litellm

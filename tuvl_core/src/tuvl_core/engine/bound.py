@@ -67,14 +67,16 @@ class Bound:
         try:
             expired = await self._done
         except asyncio.CancelledError:
-            await self._cancelled(task)
+            await self._cancelled(task, work)
             raise
         finally:
             self._stop()
+            if task.done():
+                work.close()  # a task that was cancelled before it began has never awaited it
         if not expired:
             result: T = task.result()
             return result
-        self._abandon(task)
+        self._abandon(task, work)
         raise BoundExpired
 
     def cancel(self) -> None:
@@ -128,31 +130,33 @@ class Bound:
         if not self._done.done():
             self._done.set_result(False)
 
-    async def _cancelled(self, task: asyncio.Task[Any]) -> None:
+    async def _cancelled(self, task: asyncio.Task[Any], work: Coroutine[Any, Any, Any]) -> None:
         """The caller was cancelled: pass it on, and give the work a moment to clean up."""
         task.cancel()
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         if not task.done():
-            self._abandon(task)
+            self._abandon(task, work)
         elif not task.cancelled():
             task.exception()  # retrieved, so that asyncio does not report it as lost
 
-    def _abandon(self, task: asyncio.Task[Any]) -> None:
+    def _abandon(self, task: asyncio.Task[Any], work: Coroutine[Any, Any, Any]) -> None:
         self.abandoned = True
         task.cancel()
-        task.add_done_callback(_Leftover(self.label))
+        task.add_done_callback(_Leftover(self.label, work))
         log_event(_log, logging.WARNING, "step.left_behind", {"step": self.label})
 
 
 class _Leftover:
     """Reports how abandoned work ended, so that nothing of it is silently lost."""
 
-    __slots__ = ("_label",)
+    __slots__ = ("_label", "_work")
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, work: Coroutine[Any, Any, Any]) -> None:
         self._label = label
+        self._work = work
 
     def __call__(self, task: asyncio.Task[Any]) -> None:
+        self._work.close()
         if task.cancelled():
             return
         error = task.exception()

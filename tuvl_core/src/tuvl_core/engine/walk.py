@@ -64,10 +64,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         if result.__class__ is not StepResult:
             raise _crash(call, TypeError(f"run returned {type(result).__name__}, not StepResult"))
         signal = result.signal
-        if sinks or signal == "error" or result.deletes or result.error is not None or result.result is not UNSET:
-            merge(run, step, result)
-        elif result.writes:
-            context.update(result.writes)  # what merging comes to for most steps
+        merge(run, step, result)
         run.path.append((id, visit, signal, perf_counter() - began))
         if sinks:
             run.emit("step", id, visit, step.kind_name, signal)

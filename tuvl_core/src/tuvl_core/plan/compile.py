@@ -29,8 +29,7 @@ def compile_workflow(project: Project, name: str) -> Plan:
         ProjectError: Structure errors stand in the way; flow errors do not.
     """
     definition = find_workflow(project, name)
-    found = [*project.diagnostics_for(name)]
-    refuse(name, found)
+    refuse(name, [*project.plugins.problems, *project.diagnostics_for(name)])
     plan = build_plan(project, definition)
     refuse(name, check_workflow(plan))
     if plan.first is None:

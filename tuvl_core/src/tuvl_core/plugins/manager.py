@@ -179,16 +179,22 @@ class Plugins:
         self._collected()
         package = self.owner_of(name)
         left_out = [item for item in self.candidates if item.state != "ready"]
-        for candidate in left_out:
-            if package is not None and canonical(candidate.dist) == package:
-                return candidate.summary
         if package is not None:
-            return f"`{name}` comes with the package {package}: `pip install {package}`"
-        likely = [item for item in left_out if item.error and repr(name) in item.error]
+            own = [item for item in left_out if canonical(item.dist) == package]
+            install = f"`{name}` comes with the package {package}: `pip install {package}`"
+            return own[0].summary if own else install
         prefix = name.partition(".")[0].lower() if "." in name else None
-        likely += [item for item in left_out if prefix and prefix in canonical(item.dist).split("-")]
-        likely += [item for item in left_out if item.state in ("failed", "incompatible")]
-        return likely[0].summary if likely else None
+        for candidate in left_out:
+            named = candidate.error is not None and repr(name) in candidate.error
+            if named or (prefix is not None and prefix in canonical(candidate.dist).split("-")):
+                return candidate.summary
+        return None
+
+    def suspect(self) -> str | None:
+        """A plugin that does not load: what may have brought a kind that nothing knows, and nothing resembles."""
+        self._collected()
+        failed = [item for item in self.candidates if item.state in ("failed", "incompatible")]
+        return failed[0].summary if failed else None
 
     @property
     def problems(self) -> list[Diagnostic]:

@@ -92,7 +92,9 @@ def _check_kind(kind: str | None, document: Document, catalog: Catalog, problems
             codes.UNKNOWN_DOCUMENT_KIND,
             f"nothing that is installed knows documents of kind `{kind}`",
             location=document.locate(("kind",)),
-            hint=catalog.missing_package(kind) or did_you_mean(kind, catalog.document_kinds),
+            hint=catalog.missing_package(kind)
+            or did_you_mean(kind, catalog.document_kinds)
+            or catalog.plugins.suspect(),
         )
     )
     return False

@@ -129,8 +129,10 @@ class _StepReader:
             message = f"nothing that is installed knows steps of kind `{self.kind}`"
         else:
             message = f"the step has no `kind`, and its default `{self.kind}` is not installed"
-        near = did_you_mean(self.kind, self.catalog.plugins.kinds)
-        self._problem(codes.UNKNOWN_KIND, message, "kind", self.catalog.missing_package(self.kind) or near)
+        plugins = self.catalog.plugins
+        near = did_you_mean(self.kind, plugins.kinds)
+        hint = self.catalog.missing_package(self.kind) or near or plugins.suspect()
+        self._problem(codes.UNKNOWN_KIND, message, "kind", hint)
 
     def _check_id(self, id: str) -> None:
         if id == END:

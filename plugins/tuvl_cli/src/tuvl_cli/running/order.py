@@ -16,7 +16,7 @@ from tuvl_cli.running.outlet import EventLines
 from tuvl_cli.running.progress import Progress, choose_view
 from tuvl_cli.running.request import principal, read_input
 from tuvl_cli.running.session import Session
-from tuvl_core import App, Plan, Project, ProjectError, RunResult, to_wire
+from tuvl_core import App, Plan, Project, RunResult, to_wire
 
 __all__ = ["Order", "carry_out"]
 
@@ -57,7 +57,7 @@ def carry_out(order: Order) -> int:
         given = read_input(order.input)
         who = principal(order.subject, order.tenant, order.scopes)
         project = load_project(order.directory)
-        _look_at_plugins(project)
+        _warn_of_problems(project)
         app = App(project)
         plan = app.plan(order.workflow)
         session = Session(app)
@@ -78,14 +78,10 @@ def carry_out(order: Order) -> int:
     return code
 
 
-def _look_at_plugins(project: Project) -> None:
-    """Refuse where a plugin is missing that must not be; of others that are left out, say so."""
-    problems = project.plugins.problems
-    refused = [item for item in problems if item.severity == "error" and item.klass == "structure"]
-    if refused:
-        raise ProjectError("plugins stand in the way of every run of this project", refused)
-    for item in problems:
-        if item.severity != "info":
+def _warn_of_problems(project: Project) -> None:
+    """Say which plugins are left out, and what is wrong with settings; what refuses a run says so itself."""
+    for item in project.plugins.problems:
+        if item.severity != "info" and not (item.severity == "error" and item.klass == "structure"):
             warn(f"{item.message}; {item.hint}" if item.hint else item.message)
     for item in project.settings.problems:
         warn(str(item))
