@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from tuvl_core.context import Names, Overlay, clone
     from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, Validator
+    from tuvl_core.deadlines import TimeLimit
     from tuvl_core.diagnostics import Code, Diagnostic, Location, sort_diagnostics
     from tuvl_core.distribution import Distribution
     from tuvl_core.documents import Document, to_yaml
@@ -102,6 +103,7 @@ _MODULES: Final = {
     ),
     "context": "Names Overlay clone",
     "contributions": "AppScope Authenticator DocumentKind Section Validator",
+    "deadlines": "TimeLimit",
     "diagnostics": "Code Diagnostic Location sort_diagnostics",
     "distribution": "Distribution",
     "documents": "Document to_yaml",
@@ -222,6 +224,7 @@ __all__ = [
     "StepView",
     "Template",
     "TemplateError",
+    "TimeLimit",
     "ToolSpec",
     "Transition",
     "TuvlError",

@@ -10,7 +10,7 @@ from typing import Literal
 
 import attrs
 
-from tuvl_core import log_event, scrub
+from tuvl_core import TimeLimit, log_event, scrub
 from tuvl_models.chat import ChatModel, ChatReply, ChatRequest
 from tuvl_models.document import ModelSettings, RetrySpec
 from tuvl_models.errors import ModelError
@@ -80,13 +80,13 @@ class BoundModel:
         seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout
         made = 1
         try:
-            async with asyncio.timeout(seconds) as limit:
+            with TimeLimit(seconds, self.settings.model) as limit:
                 while True:
                     try:
                         reply = await (self._chat or self.chat).complete(request)
                         return reply if made == 1 else attrs.evolve(reply, attempts=made)
                     except Exception as error:
-                        await self._wait_for_another(self._failure(error, made), made, limit.when())
+                        await self._wait_for_another(self._failure(error, made), made, limit.due)
                         made += 1
         except TimeoutError:
             raise ModelError(
@@ -95,7 +95,7 @@ class BoundModel:
                 attempts=made,
             ) from None
 
-    async def _wait_for_another(self, failure: ModelError, made: int, due: float | None) -> None:
+    async def _wait_for_another(self, failure: ModelError, made: int, due: float) -> None:
         """Wait before another attempt; where none would help, is left, or fits into the time, fail as it failed."""
         retry = self.settings.retry
         if not failure.retryable or made >= retry.attempts:
@@ -103,7 +103,7 @@ class BoundModel:
         seconds = retry.backoff * 2 ** (made - 1)
         if failure.retry_after_s is not None:
             seconds = max(seconds, failure.retry_after_s)
-        if due is not None and asyncio.get_running_loop().time() + seconds >= due:
+        if asyncio.get_running_loop().time() + seconds >= due:
             raise failure from None
         fields = {"model": self.settings.model, "attempt": made, "wait_s": seconds}
         log_event(_log, logging.WARNING, "model.retry", fields)

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-from tuvl_core.engine.watchdog import WATCHDOG
+from tuvl_core.deadlines import Deadlines, deadlines
 from tuvl_core.telemetry import log_event
 
 __all__ = ["Bound", "BoundExpired"]
@@ -35,17 +35,21 @@ class Bound:
     Args:
         seconds: The limit; None only makes the work cancellable without waiting for its clean-up.
         label: Names the work in log lines.
+
+    Attributes:
+        due: When the limit passes, on the event loop's clock.
+        running: Whether its clock runs.
+        abandoned: Whether the work was left behind.
     """
 
-    __slots__ = ("_deadline", "_done", "_left", "_loop", "_suspended", "_task", "_timer", "abandoned", "due", "label")
+    __slots__ = ("_done", "_left", "_suspended", "_table", "_task", "abandoned", "due", "label", "running")
 
     def __init__(self, seconds: float | None, label: str) -> None:
         self._left = seconds
         self.label = label
-        self._loop = asyncio.get_running_loop()
-        self._done: asyncio.Future[bool] = self._loop.create_future()
-        self._timer: asyncio.TimerHandle | None = None
-        self._deadline: float | None = None
+        self._table: Deadlines = deadlines()
+        self._done: asyncio.Future[bool] = self._table.loop.create_future()
+        self.running = False
         self._suspended = 0
         self._task: asyncio.Task[Any] | None = None
         self.abandoned = False
@@ -54,7 +58,7 @@ class Bound:
     @property
     def deadline(self) -> float | None:
         """When the limit passes, on the event loop's clock; None while it stands still."""
-        return self._deadline
+        return self.due if self.running else None
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the work within the limit.
@@ -62,7 +66,7 @@ class Bound:
         Raises:
             BoundExpired: The limit passed. The work has been cancelled and is not waited for.
         """
-        task = self._task = self._loop.create_task(self._do(work))
+        task = self._task = self._table.loop.create_task(self._do(work))
         self._start()
         try:
             expired = await self._done
@@ -89,8 +93,8 @@ class Bound:
     def suspend(self) -> None:
         """Let the clock stand still; calls nest."""
         self._suspended += 1
-        if self._suspended == 1 and self._deadline is not None:
-            self._left = max(self._deadline - self._loop.time(), 0.0)
+        if self._suspended == 1 and self.running:
+            self._left = max(self.due - self._table.loop.time(), 0.0)
             self._stop()
 
     def resume(self) -> None:
@@ -107,24 +111,22 @@ class Bound:
             if not self._done.done():
                 self._done.set_result(False)
 
-    def _start(self) -> None:
-        if self._left is None:
-            return
-        self._deadline = due = self._loop.time() + self._left
-        self._timer = self._loop.call_at(due, self._expire)
-        self.due = due  # event loops keep time by `time.monotonic`
-        WATCHDOG.watch(self)
-
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._deadline = None
-            WATCHDOG.forget(self)
-
-    def _expire(self) -> None:
+    def expire(self) -> None:
+        """The limit has passed; the table calls this."""
+        self.running = False
         if not self._done.done():
             self._done.set_result(True)
+
+    def _start(self) -> None:
+        if self._left is not None:
+            self.due = self._table.loop.time() + self._left
+            self.running = True
+            self._table.start(self)
+
+    def _stop(self) -> None:
+        if self.running:
+            self.running = False
+            self._table.end(self)
 
     def _finished(self, task: asyncio.Task[Any]) -> None:
         if not self._done.done():

@@ -116,7 +116,7 @@ async def _attempt(call: Call, timeout_s: float | None) -> StepResult:
 
 
 async def _within_tool_limit(call: Call, seconds: float) -> StepResult:
-    bound = Bound(seconds, f"tool {call.step.id!r}")
+    bound = Bound(seconds, call.step.id)
     call.bounds += (bound,)
     step = call.step
     try:
@@ -135,7 +135,7 @@ async def _within_tool_limit(call: Call, seconds: float) -> StepResult:
 async def _within_own_limit(call: Call) -> StepResult:
     seconds = call.step.timeout
     assert seconds is not None
-    bound = Bound(seconds, f"step {call.step.id!r}")
+    bound = Bound(seconds, call.step.id)
     call.bounds += (bound,)
     try:
         return await bound.run(_unlimited(call))
