@@ -178,3 +178,62 @@ async def test_work_that_is_cancelled_before_it_began_is_closed():
         warnings.simplefilter("always")
         gc.collect()
     assert [str(item.message) for item in seen if "never awaited" in str(item.message)] == []
+
+
+async def test_work_begins_at_once_and_in_a_task_of_its_own():
+    seen: list[asyncio.Task[None] | None] = []
+
+    async def work() -> str:
+        seen.append(asyncio.current_task())
+        async with asyncio.timeout(5):  # takes hold of the task that it is entered in
+            await asyncio.sleep(0)
+        seen.append(asyncio.current_task())
+        return "done"
+
+    me = asyncio.current_task()
+    assert await Bound(5, "work").run(work()) == "done"
+    assert seen[0] is seen[1]
+    assert seen[0] is not me
+    assert asyncio.current_task() is me
+
+
+async def test_work_that_never_waits_leaves_nothing_behind():
+    async def fails() -> None:
+        raise ValueError("at once")
+
+    before = asyncio.all_tasks()
+    with pytest.raises(ValueError, match="at once"):
+        await Bound(5, "work").run(fails())
+    assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_inside_work_is_one(interrupt):
+    async def work() -> None:
+        raise interrupt
+
+    async def main() -> None:
+        await Bound(5, "work").run(work())
+
+    with pytest.raises(interrupt):
+        asyncio.run(main())
+
+
+async def test_a_run_of_steps_that_never_wait_lets_others_run(open_app):
+    ring = flow(
+        "    - { id: a, kind: Router, condition: '{{ true }}', routes: { 'true': a, 'false': END } }",
+        "  limits: { max_steps: 5000 }\n",
+    )
+    app = await open_app(ring)
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    waiting = asyncio.ensure_future(other())
+    await app.run("w")
+    waiting.cancel()
+    assert turns > 50

@@ -12,6 +12,7 @@ import json
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from json.encoder import encode_basestring as _quote
 from typing import Any, Literal, Protocol
 
@@ -114,7 +115,9 @@ class StepEvent:
         )
 
 
+@lru_cache(maxsize=1024)
 def _text(value: str | None) -> str:
+    # The same few ids, kinds and signals stand in every event of a run.
     if value is None:
         return "null"
     if value.isascii():

@@ -79,6 +79,10 @@ class AutonomousAgent(StepKind):
 
     async def run(self, call: StepCall) -> StepResult:
         """Loop until an exit."""
-        from tuvl_kinds_agent.loop import run_loop
+        from tuvl_kinds_agent.loop import begin, conclude, take_turns
 
-        return await run_loop(call)
+        loop = begin(call)
+        try:
+            return conclude(loop, await take_turns(loop))
+        finally:
+            loop.handle.close()

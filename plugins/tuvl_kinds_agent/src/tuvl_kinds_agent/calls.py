@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any, Final
 
 import attrs
 
+from tuvl_core import Dispatch
 from tuvl_kinds_agent.control import abort_before_call
 from tuvl_kinds_agent.messages import assistant_message, tool_message, well_formed_arguments, well_formed_name
 from tuvl_kinds_agent.results import error_text, result_text
@@ -46,15 +48,24 @@ async def perform_calls(loop: Loop, reply: ChatReply) -> Exit | None:
     """Do the calls of a turn in their order; an exit if one of them ends the loop."""
     requests = _take_in(loop, reply)
     call, handle = loop.call, loop.handle
-    perform = _traced if call.run.traced else _perform
+    traced = call.run.traced
     for number, request in enumerate(requests, 1):
         if handle.abort_requested or call.run.handlers:
             reason = await abort_before_call(call, handle, loop.turn, number)
             if reason is not None:
                 return Exit("aborted", error=reason, error_type="aborted")
-        end = await perform(loop, request)
-        if end is not None:
-            return end
+        tool, arguments = request.tool, request.arguments
+        if tool is None or arguments is None:
+            with _span(loop, request.name):
+                _refuse(loop, request)
+            continue
+        loop.dispatched += 1
+        name = f"tool#{loop.dispatched}:{tool.ref}"
+        dispatched = call.dispatch(tool.ref, arguments, name=name, timeout_s=loop.agent.tool_timeout_s)
+        result = await (_traced(loop, tool, dispatched) if traced else dispatched)
+        if result.timed_out:
+            return _timed_out(loop, tool, arguments, result)
+        _answer(loop, request.id, tool, arguments, result)
     return None
 
 
@@ -108,38 +119,31 @@ def _unique_id(loop: Loop, given: Any) -> str:
     return str(id)
 
 
-async def _traced(loop: Loop, request: Request) -> Exit | None:
-    attributes = {"tuvl.agent.step_id": loop.call.step.id, "tuvl.agent.tool": request.name}
-    with loop.call.span("autonomous_agent.tool_call", attributes) as span:
-        span.set_attribute("tuvl.agent.tool_signal", "error")  # until it is known better
-        return await _perform(loop, request, span)
-
-
-async def _perform(loop: Loop, request: Request, span: Any = None) -> Exit | None:
-    """Do one call and answer it."""
-    tool, arguments = request.tool, request.arguments
-    if tool is None or arguments is None:
-        _refuse(loop, request)
-        return None
-    loop.dispatched += 1
-    call = loop.call
-    result = await call.dispatch(
-        tool.ref,
-        arguments,
-        name=f"tool#{loop.dispatched}:{tool.ref}",
-        timeout_s=loop.agent.tool_timeout_s,
-    )
-    if span is not None:
-        span.set_attribute("tuvl.agent.tool_signal", result.signal)
-    if not result.timed_out:
-        if tool.writes_context and (result.delta or result.deletes):
-            call.context.apply(result.delta, result.deletes)  # type: ignore[attr-defined]
-        loop.messages.append(tool_message(request.id, result_text(tool, result)))
+def _answer(loop: Loop, id: str, tool: Tool, arguments: dict[str, Any], result: Dispatch) -> None:
+    """Tell the model what came of a call."""
+    if tool.writes_context and (result.delta or result.deletes):
+        loop.call.context.apply(result.delta, result.deletes)  # type: ignore[attr-defined]
+    loop.messages.append(tool_message(id, result_text(tool, result)))
     repeats = loop.repeated(tool.ref, arguments)
     loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats)
-    if result.timed_out:
-        return failure(loop, "tool_timeout", result.error or f"tool {tool.ref!r} timed out")
-    return None
+
+
+def _timed_out(loop: Loop, tool: Tool, arguments: dict[str, Any], result: Dispatch) -> Exit:
+    repeats = loop.repeated(tool.ref, arguments)
+    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats)
+    return failure(loop, "tool_timeout", result.error or f"tool {tool.ref!r} timed out")
+
+
+def _span(loop: Loop, name: str) -> Any:
+    attributes = {"tuvl.agent.step_id": loop.call.step.id, "tuvl.agent.tool": name, "tuvl.agent.tool_signal": "error"}
+    return loop.call.span("autonomous_agent.tool_call", attributes)
+
+
+async def _traced(loop: Loop, tool: Tool, dispatched: Awaitable[Dispatch]) -> Dispatch:
+    with _span(loop, tool.ref) as span:
+        result = await dispatched
+        span.set_attribute("tuvl.agent.tool_signal", result.signal)
+        return result
 
 
 def _refuse(loop: Loop, request: Request) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuvl_core import CodecError, StepCall, StepError, StepResult
+from tuvl_core import CodecError, StepCall, StepError
 from tuvl_kinds_agent.control import directives_at_turn
 from tuvl_kinds_agent.limits import over_budget
 from tuvl_kinds_agent.messages import context_message, steer_message
@@ -14,27 +14,23 @@ from tuvl_kinds_agent.state import Exit, Loop, conclude
 from tuvl_kinds_agent.turn import take_turn, traced_turn
 from tuvl_models import ChatRequest
 
-__all__ = ["run_loop"]
+__all__ = ["begin", "conclude", "take_turns"]
 
 
-async def run_loop(call: StepCall) -> StepResult:
-    """Loop until an exit."""
+def begin(call: StepCall) -> Loop:
+    """Open a loop; whoever opens it closes its handle."""
     agent: Prepared = call.step.prepared
     messages = _first_messages(call, agent)
     refs = [tool.ref for tool in agent.tools.values()]
     numbers = loop_numbers(refs, agent.max_iterations, agent.token_budget)
+    request = ChatRequest(
+        messages=messages,
+        tools=agent.functions,
+        outcomes=agent.outcomes,
+        timeout_s=agent.timeout_s,
+    )
     handle = call.open_loop(**numbers)
-    try:
-        request = ChatRequest(
-            messages=messages,
-            tools=agent.functions,
-            outcomes=agent.outcomes,
-            timeout_s=agent.timeout_s,
-        )
-        loop = Loop(call, agent, handle, Report(call, handle), messages, request)
-        return conclude(loop, await _turns(loop))
-    finally:
-        handle.close()
+    return Loop(call, agent, handle, Report(call, handle), messages, request)
 
 
 def _first_messages(call: StepCall, agent: Prepared) -> list[dict[str, Any]]:
@@ -45,7 +41,7 @@ def _first_messages(call: StepCall, agent: Prepared) -> list[dict[str, Any]]:
     return [{"role": "system", "content": agent.system}, {"role": "user", "content": context}]
 
 
-async def _turns(loop: Loop) -> Exit:
+async def take_turns(loop: Loop) -> Exit:
     """Take turns: directives first, then the budget, then the model."""
     call, handle, limit = loop.call, loop.handle, loop.agent.max_iterations
     take = traced_turn if call.run.traced else take_turn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tuvl_core import RunError
 from tuvl_kinds_agent.calls import perform_calls, refuse_calls
@@ -20,9 +20,19 @@ BLOCKED: Final = "content_filter"
 
 async def take_turn(loop: Loop) -> Exit | None:
     """Take a turn; None: the loop goes on."""
-    reply = await _ask(loop)
-    if reply.__class__ is Exit:
-        return reply
+    call = loop.call
+    name = f"llm#{loop.turn}"
+    try:
+        if call.run.traced:
+            reply = await traced_completion(call, loop.agent.model, loop.request, name)
+        else:
+            reply = await call.effect(name, loop.agent.model.complete, loop.request, kind="model")
+    except RunError:
+        raise
+    except Exception as error:
+        return _no_reply(loop, error)
+    if not isinstance(reply, ChatReply):
+        return _no_reply(loop, TypeError(f"it gave {type(reply).__name__}, no ChatReply"))
     count_reply(loop, reply)
     calls = reply.tool_calls
     reason = reply.finish_reason
@@ -52,27 +62,12 @@ async def traced_turn(loop: Loop) -> Exit | None:
             span.set_attribute("tuvl.agent.tool_calls", len(loop.call_ids) - before)
 
 
-async def _ask(loop: Loop) -> Any:
-    """The model's reply, or the exit that takes its place."""
-    call, model = loop.call, loop.agent.model
-    name = f"llm#{loop.turn}"
-    try:
-        if call.run.traced:
-            reply = await traced_completion(call, model, loop.request, name)
-        else:
-            reply = await call.effect(name, model.complete, loop.request, kind="model")
-    except RunError:
-        raise
-    except ModelError as error:
-        count_failure(loop, error)
+def _no_reply(loop: Loop, error: Exception) -> Exit:
+    """The exit of a model call that failed."""
+    count_failure(loop, error)
+    if isinstance(error, ModelError):
         return failure(loop, error.type, str(error))
-    except Exception as error:
-        count_failure(loop, error)
-        return failure(loop, "llm_error", f"the model call failed: {type(error).__name__}: {error}")
-    if not isinstance(reply, ChatReply):
-        loop.usage.add(llm_calls=1, llm_attempts=1)
-        return failure(loop, "llm_error", f"the model gave {type(reply).__name__}, no ChatReply")
-    return reply
+    return failure(loop, "llm_error", f"the model call failed: {type(error).__name__}: {error}")
 
 
 def _finish(loop: Loop, reply: ChatReply) -> Exit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 import attrs
@@ -59,22 +59,25 @@ class BoundModel:
         retry = RetrySpec(attempts=attempts, backoff=backoff)
         return BoundModel(self._create, attrs.evolve(self.settings, retry=retry), self.tool_calling)
 
-    async def complete(self, request: ChatRequest) -> ChatReply:
+    def complete(self, request: ChatRequest) -> Awaitable[ChatReply]:
         """Ask, again where that may help, all within the time limit.
 
         Raises:
-            ModelError: There was no answer. Its message holds no key.
+            ModelError: When awaited, and there was no answer. Its message holds no key.
         """
         if self.tool_calling == "schema" and (request.tools or request.outcomes):
-            from tuvl_models.schema_calling import from_schema, to_schema
-
-            return from_schema(request, await self._within_limit(to_schema(request)))
-        return await self._within_limit(request)
+            return self._by_schema(request)
+        return self._within_limit(request)
 
     def clean(self, text: str) -> str:
         """Take the model's key, and whatever looks like one, out of a text."""
         key = self.settings.api_key
         return scrub(text, (str(key.reveal()),) if key is not None else ())
+
+    async def _by_schema(self, request: ChatRequest) -> ChatReply:
+        from tuvl_models.schema_calling import from_schema, to_schema
+
+        return from_schema(request, await self._within_limit(to_schema(request)))
 
     async def _within_limit(self, request: ChatRequest) -> ChatReply:
         seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout

@@ -14,6 +14,7 @@ from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
 from tuvl_core.deadlines import Deadlines, deadlines
+from tuvl_core.engine.eager import start_task
 from tuvl_core.telemetry import log_event
 
 __all__ = ["Bound", "BoundExpired"]
@@ -48,7 +49,7 @@ class Bound:
         self._left = seconds
         self.label = label
         self._table: Deadlines = deadlines()
-        self._done: asyncio.Future[bool] = self._table.loop.create_future()
+        self._done: asyncio.Future[bool] | None = None
         self.running = False
         self._suspended = 0
         self._task: asyncio.Task[Any] | None = None
@@ -66,22 +67,27 @@ class Bound:
         Raises:
             BoundExpired: The limit passed. The work has been cancelled and is not waited for.
         """
-        task = self._task = self._table.loop.create_task(self._do(work))
         self._start()
         try:
-            expired = await self._done
-        except asyncio.CancelledError:
-            await self._cancelled(task, work)
-            raise
+            task: asyncio.Task[T] = start_task(self._table.loop, self._do(work))
+            self._task = task
+            if task.done():
+                return task.result()
+            self._done = self._table.loop.create_future()
+            try:
+                expired = await self._done
+            except asyncio.CancelledError:
+                await self._cancelled(task, work)
+                raise
         finally:
             self._stop()
-            if task.done():
-                work.close()  # a task that was cancelled before it began has never awaited it
-        if not expired:
-            result: T = task.result()
-            return result
-        self._abandon(task, work)
-        raise BoundExpired
+            self._left = None  # so that nothing starts the clock again
+        if expired:
+            self._abandon(task, work)
+            raise BoundExpired
+        if task.cancelled():
+            work.close()  # where it was cancelled before it began, nobody has awaited it
+        return task.result()
 
     def cancel(self) -> None:
         """Cancel the work now; `run` then raises what the work makes of it."""
@@ -100,7 +106,7 @@ class Bound:
     def resume(self) -> None:
         """Let the clock run on with what was left."""
         self._suspended -= 1
-        if self._suspended == 0 and not self._done.done():
+        if self._suspended == 0:
             self._start()
 
     async def _do(self, work: Coroutine[Any, Any, T]) -> T:
@@ -108,14 +114,12 @@ class Bound:
         try:
             return await work
         finally:
-            if not self._done.done():
-                self._done.set_result(False)
+            self._finish(False)
 
     def expire(self) -> None:
         """The limit has passed; the table calls this."""
         self.running = False
-        if not self._done.done():
-            self._done.set_result(True)
+        self._finish(True)
 
     def _start(self) -> None:
         if self._left is not None:
@@ -129,8 +133,11 @@ class Bound:
             self._table.end(self)
 
     def _finished(self, task: asyncio.Task[Any]) -> None:
-        if not self._done.done():
-            self._done.set_result(False)
+        self._finish(False)
+
+    def _finish(self, expired: bool) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_result(expired)
 
     async def _cancelled(self, task: asyncio.Task[Any], work: Coroutine[Any, Any, Any]) -> None:
         """The caller was cancelled: pass it on, and give the work a moment to clean up."""
@@ -138,7 +145,9 @@ class Bound:
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         if not task.done():
             self._abandon(task, work)
-        elif not task.cancelled():
+        elif task.cancelled():
+            work.close()
+        else:
             task.exception()  # retrieved, so that asyncio does not report it as lost
 
     def _abandon(self, task: asyncio.Task[Any], work: Coroutine[Any, Any, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from tuvl_core.engine.bound import Bound, BoundExpired
@@ -16,7 +16,7 @@ from tuvl_core.telemetry import log_event, span
 __all__ = ["execute"]
 
 
-async def execute(run: Run, scopes: Sequence[RunScope], *, detachable: bool = False) -> RunResult:
+def execute(run: Run, scopes: Sequence[RunScope], *, detachable: bool = False) -> Awaitable[RunResult]:
     """Do a run: open scopes, walk, finish scopes, tell the end.
 
     Args:
@@ -26,10 +26,12 @@ async def execute(run: Run, scopes: Sequence[RunScope], *, detachable: bool = Fa
             step that never cleans up.
 
     Raises:
-        asyncio.CancelledError: The caller was cancelled; everything is finished and told by then.
+        asyncio.CancelledError: When awaited, and the caller was cancelled; everything is finished and told by then.
     """
-    if not run.traced:
-        return await _execute(run, scopes, detachable)
+    return _traced(run, scopes, detachable) if run.traced else _execute(run, scopes, detachable)
+
+
+async def _traced(run: Run, scopes: Sequence[RunScope], detachable: bool) -> RunResult:
     attributes = {"tuvl.workflow.name": run.workflow, "tuvl.run.id": run.id}
     with span("workflow.execute", attributes) as current:
         result = await _execute(run, scopes, detachable)

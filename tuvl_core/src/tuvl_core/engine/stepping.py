@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core.context import Overlay, public_delta
 from tuvl_core.effects import Effect, through_door
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["dispatch", "plain_step", "step"]
 
-TOOL_TIMEOUT = "tool_timeout"
+TOOL_TIMEOUT: Final = "tool_timeout"
+YIELD_EVERY: Final = 64
+"""After so many steps, or calls of one tool, that may never have waited, others get their turn: the event
+loop serves more than one run, and a cancellation arrives on it."""
 
 
 async def plain_step(call: Call) -> StepResult:
@@ -54,6 +58,8 @@ async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     """
     assert call.parent is not None
     call.parent.usage.add(tool_calls=1)
+    if call.visit % YIELD_EVERY == 0:
+        await asyncio.sleep(0)
     try:
         if not call.run.traced:
             if timeout_s is not None and not call.run.handlers:

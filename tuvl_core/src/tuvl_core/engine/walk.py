@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tuvl_core.context import Overlay
 from tuvl_core.engine.advancing import next_step
 from tuvl_core.engine.call import Call
-from tuvl_core.engine.stepping import failed
+from tuvl_core.engine.stepping import YIELD_EVERY, failed
 from tuvl_core.engine.stepping import step as full_step
 from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, StepError, UnroutedSignalError
 from tuvl_core.kinds import UNSET, StepResult
@@ -43,6 +43,8 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         if taken >= max_steps:
             raise _too_many_steps(run, step, max_steps)
         taken += 1
+        if taken % YIELD_EVERY == 0:
+            await asyncio.sleep(0)
         run.step_id = id = step.id
         visits[id] = visit = visits.get(id, 0) + 1
         if sinks:
