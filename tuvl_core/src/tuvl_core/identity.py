@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
 
 __all__ = ["ALL_SCOPES", "Principal"]
@@ -28,7 +30,7 @@ class Principal:
     @classmethod
     def local(cls) -> Principal:
         """The person at this machine's terminal: subject `local`, tenant `default`, all scopes."""
-        return cls(subject="local", tenant="default", scopes=frozenset({ALL_SCOPES}))
+        return _LOCAL
 
     def has_scope(self, scope: str) -> bool:
         """Whether the principal holds `scope`, or everything."""
@@ -37,3 +39,6 @@ class Principal:
     def has_group(self, group: str) -> bool:
         """Whether the principal is in `group`, or holds everything."""
         return group in self.groups or ALL_SCOPES in self.scopes
+
+
+_LOCAL: Final = Principal(subject="local", tenant="default", scopes=frozenset({ALL_SCOPES}))

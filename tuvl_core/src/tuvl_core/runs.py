@@ -14,7 +14,7 @@ from tuvl_core.codec import to_wire
 from tuvl_core.events import RUNNING, EventType, ProgressSink, StepEvent
 from tuvl_core.kinds import UNSET
 from tuvl_core.telemetry import log_event
-from tuvl_core.views import SnapshotCache, public_view, scrub
+from tuvl_core.views import SnapshotCache, mask, open_secrets, public_view, scrub
 
 if TYPE_CHECKING:
     from tuvl_core.effects import EffectHandler
@@ -181,7 +181,7 @@ class Run:
         self.context = context
         self.view: Mapping[str, Any] = MappingProxyType(context)
         self.sinks: tuple[ProgressSink, ...] = tuple(sinks)
-        self.wants_snapshots = any(sink.wants_snapshots for sink in self.sinks)
+        self.wants_snapshots = bool(sinks) and any(sink.wants_snapshots for sink in self.sinks)
         self.handlers = tuple(handlers)
         self.traced = traced
         self.resources: dict[str, Any] = {}
@@ -231,15 +231,21 @@ class Run:
         return public_view(self.context, self.reveal)
 
     def final_result(self) -> Any:
-        """What the run is for: the last Response, else the `spec.output` key, else None; masked."""
+        """What the run is for: the last Response, else the `spec.output` key, else None; masked.
+
+        `reveal` opens it whole under the name `result`, or under that of the key it comes from.
+        """
+        output = self.plan.spec.output
         if self.result is not UNSET:
-            value = self.result
-        elif self.plan.spec.output is not None:
-            value = self.context.get(self.plan.spec.output)
+            value, names = self.result, ["result"]
+        elif output is not None:
+            value, names = self.context.get(output), ["result", output]
         else:
             return None
-        shown = public_view({"result": value}, self.reveal)
-        return shown["result"]
+        reveal = self.reveal
+        if reveal and any(name in reveal for name in names):
+            return open_secrets(value)
+        return mask(value, reveal)
 
     def emit(
         self,
@@ -293,7 +299,7 @@ class Run:
         log_event(self.app.log, 30, "run.sink_failed", fields, exc_info=True)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class RunResult:
     """What is left of a run.
 

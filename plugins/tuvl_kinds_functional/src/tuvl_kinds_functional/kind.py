@@ -78,10 +78,11 @@ class Functional(StepKind):
     async def run(self, call: StepCall) -> StepResult:
         """Call the node and read what it returned."""
         node: Node = call.step.prepared
-        ctx = NodeContext(call, node.name)
+        function = node.function
+        ctx = NodeContext(call)
         try:
             if node.is_async:
-                value = await node.function(ctx)
+                value = await function(ctx)
             else:
                 value = await _in_thread(node, ctx, call)
         except BaseException as error:

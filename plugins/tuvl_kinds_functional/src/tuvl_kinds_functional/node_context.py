@@ -24,14 +24,12 @@ class NodeContext(MutableMapping[str, Any]):
 
     Args:
         call: The execution of the step.
-        node: The node's name, for messages.
     """
 
-    __slots__ = ("_call", "_node", "_view", "touched")
+    __slots__ = ("_call", "_view", "touched")
 
-    def __init__(self, call: StepCall, node: str) -> None:
+    def __init__(self, call: StepCall) -> None:
         self._call = call
-        self._node = node
         self._view = call.context
         self.touched = False
 
@@ -69,6 +67,10 @@ class NodeContext(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<NodeContext {', '.join(self)}>"  # names only: values may be private
+
+    @property
+    def _node(self) -> str:
+        return str(self._call.step.config.runner)
 
     def _engine(self, key: str) -> Any:
         if key == "_step":

@@ -19,7 +19,9 @@ def outcome(node: str, value: Any, ctx: NodeContext) -> StepResult:
     Raises:
         StepError: It returned what is no result; the message names the node.
     """
-    update, signal = (value, "default") if value.__class__ is dict else _shape(node, value)
+    update, signal = value, "default"
+    if value.__class__ is not dict:
+        update, signal = _shape(node, value)
     for key in update:
         if key.__class__ is not str or key[:1] == "_":
             raise _bad_key(node, key)
@@ -42,8 +44,6 @@ def failure(node: str, error: BaseException) -> StepError:
 
 
 def _shape(node: str, value: Any) -> tuple[Mapping[str, Any], str]:
-    if value.__class__ is dict:
-        return value, "default"
     if value is None:
         return {}, "default"
     if isinstance(value, str):

@@ -44,7 +44,7 @@ def initial_context(plan: Plan, input: Mapping[str, Any] | None) -> dict[str, An
     """
     if input is None:
         input = {}
-    if not isinstance(input, Mapping):
+    if input.__class__ is not dict and not isinstance(input, Mapping):
         raise InputError(
             f"the input of workflow {plan.workflow!r} must be an object, not {type(input).__name__}",
             [("", "must be an object")],

@@ -37,6 +37,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
     cancelling = _cancel_probe()
     step = plan.first
     taken = 0
+    began = perf_counter()
     while step is not None:
         if run.over or cancelling():
             raise asyncio.CancelledError
@@ -50,7 +51,6 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         if sinks:
             run.emit("step", id, visit, step.kind_name, snapshot_json="{}")
         call = Call(run, step, visit, Overlay(context) if step.mutates_context else run.view)
-        began = perf_counter()
         try:
             if watched or step.timeout is not None:
                 result = await full_step(call)
@@ -66,20 +66,24 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         if result.__class__ is not StepResult:
             raise _crash(call, TypeError(f"run returned {type(result).__name__}, not StepResult"))
         signal = result.signal
-        merge(run, step, result)
-        run.path.append((id, visit, signal, perf_counter() - began))
+        writes = result.writes
+        if writes:
+            context.update(writes)
+        if sinks or signal == "error" or result.deletes or result.error is not None or result.result is not UNSET:
+            settle(run, step, result)
+        ended = perf_counter()
+        run.path.append((id, visit, signal, ended - began))
+        began = ended
         if sinks:
             run.emit("step", id, visit, step.kind_name, signal)
+            began = perf_counter()
         step = step.successors.get(signal) or _go_on(run, step, result)
 
 
-def merge(run: Run, step: PlanStep, result: StepResult) -> None:
-    """Let a step's result change the run."""
-    writes = result.writes
-    if writes:
-        run.context.update(writes)
-        if run.sinks:
-            run.changed(writes)
+def settle(run: Run, step: PlanStep, result: StepResult) -> None:
+    """Let a result change the run in what few steps do, beyond the keys that it writes."""
+    if run.sinks:
+        run.changed(result.writes)
     if result.deletes:
         for key in result.deletes:
             run.context.pop(key, None)
@@ -137,7 +141,8 @@ def _keep_what_was_done(call: Call) -> None:
     """A composite that breaks off keeps what its tools were allowed to write."""
     if call.step.composite and isinstance(call.context, Overlay):
         writes, deletes = call.context.changes()
-        merge(call.run, call.step, StepResult(writes=writes, deletes=deletes))
+        call.run.context.update(writes)
+        settle(call.run, call.step, StepResult(writes=writes, deletes=deletes))
 
 
 def _crash(call: Call, error: Exception) -> RunError:

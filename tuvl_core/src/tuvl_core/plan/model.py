@@ -104,6 +104,8 @@ class Plan:
         steps: Every step, by id, in file order.
         spine: Ids of the steps that runs walk, in order.
         input_check: Checks a run's input against `spec.input`; None where it declares none.
+        spec: Its typed body.
+        limits: Bounds of a whole run.
     """
 
     workflow: str
@@ -112,16 +114,12 @@ class Plan:
     steps: dict[str, PlanStep]
     spine: tuple[str, ...]
     input_check: Any = None
+    spec: WorkflowSpec = attrs.field(init=False)
+    limits: Limits = attrs.field(init=False)
 
-    @property
-    def spec(self) -> WorkflowSpec:
-        """The workflow's typed body."""
-        return self.definition.spec
-
-    @property
-    def limits(self) -> Limits:
-        """Bounds of a whole run."""
-        return self.definition.spec.limits
+    def __attrs_post_init__(self) -> None:
+        self.spec = self.definition.spec
+        self.limits = self.spec.limits
 
     @property
     def first(self) -> PlanStep | None:

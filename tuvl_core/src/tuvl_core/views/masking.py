@@ -42,8 +42,8 @@ def public_view(context: Mapping[str, Any], reveal: Collection[str] = _NOTHING) 
         context: A run's context.
         reveal: Names of keys, at any depth, whose values are opened.
     """
-    shown = {key: item for key, item in context.items() if not _is_private(key)}
-    masked: dict[str, Any] = mask(shown, reveal)
+    shown = {key: item for key, item in context.items() if key.__class__ is not str or key[:1] != "_"}
+    masked: dict[str, Any] = _replaced_mapping(shown, _hidden, reveal)  # type: ignore[assignment]
     return masked
 
 
@@ -59,10 +59,6 @@ def secret_texts(value: Any) -> set[str]:
         if not isinstance(secret, SealedSecret):
             texts.update(_texts(secret.reveal()))
     return texts
-
-
-def _is_private(key: object) -> bool:
-    return isinstance(key, str) and key.startswith("_")
 
 
 def _hidden(secret: Secret) -> Any:
