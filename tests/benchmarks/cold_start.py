@@ -17,7 +17,7 @@ PYTHON = [sys.executable, "-c", "pass"]
 TUVL = [str(Path(sys.executable).with_name("tuvl"))]
 # Modules are compiled once and kept, as they are for everybody.
 ENVIRON = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-ROUNDS = 15
+ROUNDS = 25
 
 
 def seconds(command: list[str]) -> float:
