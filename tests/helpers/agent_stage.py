@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import attrs
 import pytest
 
 from tuvl_core import App, Plugins, RunResult, StepEvent, load_project
@@ -183,6 +184,86 @@ class Actor:
         return [json.loads(message["content"]) for message in self.requests[request] if message["role"] == "tool"]
 
 
+class Written:
+    """An actor that is offered its tools as a schema: it reads plain turns, and writes its calls as text."""
+
+    tool_calling = "schema"
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Let the actor read the turns as the history that they tell, and write down what it says."""
+        told = copy.copy(request)
+        told.messages = as_history(request.messages)
+        told.tools = as_tools(request.response_format)
+        reply = await self._actor.complete(told)
+        if not isinstance(reply, ChatReply):
+            return reply
+        said = [written(call) for call in reply.tool_calls]
+        if not said:
+            return reply
+        if isinstance(reply.content, str) and reply.content:
+            said.insert(0, reply.content)
+        reason = "stop" if reply.finish_reason == "tool_calls" else reply.finish_reason
+        return attrs.evolve(reply, content="\n".join(said), tool_calls=(), finish_reason=reason)
+
+
+def written(call: ToolCall) -> str:
+    """A call as the text that stands for it."""
+    given = call.arguments
+    text = given if isinstance(given, str) and given.strip() else json.dumps(given)
+    return f'{{"name": {json.dumps(call.name)}, "arguments": {text}}}'
+
+
+def as_history(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The history that plain turns tell."""
+    history: list[dict[str, Any]] = []
+    waiting: list[str] = []
+    made = 0
+    for turn_ in turns:
+        role, text = turn_["role"], turn_["content"]
+        if role == "system":
+            history.append({"role": role, "content": text})
+        elif role == "assistant":
+            lines = text.split("\n")
+            calls = [line for line in lines if line.startswith('{"name": ')]
+            beside = "\n".join(line for line in lines if line not in calls)
+            message: dict[str, Any] = {"role": role, "content": beside or None, "tool_calls": []}
+            for line in calls:
+                call = json.loads(line)
+                made += 1
+                function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+                message["tool_calls"].append({"id": f"t{made}", "type": "function", "function": function})
+                waiting.append(f"t{made}")
+            history.append(message)
+        else:
+            while waiting and (said := re.match(r"Result of \S+: (.*)\n?", text)):
+                history.append({"role": "tool", "tool_call_id": waiting.pop(0), "content": said[1]})
+                text = text[said.end() :]
+            parts = [part.rstrip("\n") for part in re.split(r"^(?=Guidance from)", text, flags=re.MULTILINE)]
+            role = "system" if len(history) > 1 else "user"
+            history += [{"role": role, "content": part} for part in parts if part]
+    return history
+
+
+def as_tools(response_format: Mapping[str, Any] | None) -> list[Any]:
+    """The tools that a reply's schema offers."""
+    if response_format is None:
+        return []
+    forms = [form["properties"] for form in response_format["json_schema"]["schema"]["anyOf"]]
+    return [
+        {"function": {"name": form["name"]["const"], "parameters": form["arguments"]}}
+        for form in forms
+        if "name" in form
+    ]
+
+
+def offers(prompt: str, *outcomes: str) -> bool:
+    """Whether a system prompt names the exits, in the one or the other form."""
+    return ", ".join(f'"{name}"' for name in outcomes) in prompt or f'"{" or ".join(outcomes)}"' in prompt
+
+
 class Scene:
     """A project with one workflow `w`, and the models that play in it."""
 
@@ -238,26 +319,34 @@ def write_project(root: Path, steps: str, head: str = "", models: Sequence[str] 
         (root / f"model_{name}.yaml").write_text(MODEL.format(name))
 
 
-def open_app(root: Path, environ: Mapping[str, str], **models: Actor) -> App:
-    """Load a project whose model family `test` is played by actors."""
+def open_app(root: Path, environ: Mapping[str, str], calling: str = "native", **models: Actor) -> App:
+    """Load a project whose model family `test` is played by actors, who are offered tools in one way."""
+    played = {name: Written(actor) if calling == "schema" else actor for name, actor in models.items()}
     project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
     family = ModelFamily(
         prefix="test",
-        create=lambda settings: models[settings.model.partition("/")[2]],
-        tool_calling="native",
+        create=lambda settings: played[settings.model.partition("/")[2]],
+        tool_calling=calling,
     )
     add_family(project, family)
     return App(project)
 
 
-@pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    """Write a project and open it: `stage(steps, actor=Actor(…)) -> Scene`."""
+@pytest.fixture(params=["native", "schema"])
+async def stage(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
+    """Write a project and open it: `stage(steps, actor=Actor(…)) -> Scene`.
+
+    Every test runs twice, its actors being offered their tools in both ways; `native_only` marks the few
+    that are about what only a provider's own tool calls have.
+    """
+    calling = request.param
+    if calling == "schema" and request.node.get_closest_marker("native_only"):
+        pytest.skip("about the form of native tool calls")
     apps: list[App] = []
 
     async def put(steps: str, *, head: str = "", environ: Mapping[str, str] | None = None, **models: Actor) -> Scene:
         write_project(tmp_path, steps, head, tuple(models))
-        app = open_app(tmp_path, environ or {}, **models)
+        app = open_app(tmp_path, environ or {}, calling, **models)
         apps.append(await app.__aenter__())
         return Scene(app)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuvl_kinds_agent.answers import find_objects
+from tuvl_models import find_objects
 from tuvl_kinds_agent.outcome import Answer, NoAnswer, read_answer
 
 EXITS = ("resolved", "escalate")

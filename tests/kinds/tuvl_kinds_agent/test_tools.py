@@ -65,7 +65,8 @@ async def test_t1_arguments_that_do_not_fit_are_refused(stage, arguments):
 async def test_arguments_that_a_provider_parsed_are_taken_too(stage):
     result, actor = await play(stage, [LOOKUP], node("lookup"), turn(tool_call("lookup", {"order_id": "A-9"})))
     assert actor.answers() == [{"order": {"id": "A-9", "total": 40}}]
-    assert actor.requests[-1][2]["tool_calls"][0]["function"]["arguments"] == '{"order_id":"A-9"}'
+    sent = actor.requests[-1][2]["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(sent) == {"order_id": "A-9"}
 
 
 async def test_t2_an_invented_tool_runs_nothing(stage):
@@ -355,6 +356,7 @@ async def test_a_router_and_a_response_can_be_tools(stage):
     assert actor.answers() == [{"signal": "true"}]
 
 
+@pytest.mark.native_only
 @pytest.mark.parametrize("id", [None, "", 5, "\ud800", "ä", "a\nb", "x" * 300])
 async def test_t4_an_id_that_cannot_be_sent_back_is_replaced(stage, id):
     actor = Actor(turn(tool_call("ping", id="same"), tool_call("ping", id=id)), answer())

@@ -6,7 +6,7 @@ import json
 import logging
 
 import pytest
-from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
+from agent_stage import Actor, Sink, agent, answer, node, offers, tool_call, turn
 
 from tuvl_models import ModelError
 
@@ -25,7 +25,7 @@ async def test_a_run_through_two_tools_to_a_declared_exit(stage):
     system, user, *rest = actor.requests[-1]
     assert system["role"] == "system"
     assert "Help." in system["content"]
-    assert '"resolved", "escalate"' in system["content"]
+    assert offers(system["content"], "resolved", "escalate")
     assert user == {"role": "user", "content": '{"ticket":"broken kettle"}'}
     assert [message["role"] for message in rest] == ["assistant", "tool", "assistant", "tool"]
     assert rest[2]["content"] == "one more look"
@@ -98,7 +98,7 @@ async def test_k1_outcomes_are_their_source_text(stage):
     steps = agent(enum="[yes, no, 1.10, true]", routes="{ yes: END, no: END, 1.10: END, true: END }")
     scene = await stage(steps, actor=actor)
     assert (await scene.run()).signal == "no"
-    assert '"yes", "no", "1.10", "true"' in actor.requests[0][0]["content"]
+    assert offers(actor.requests[0][0]["content"], "yes", "no", "1.10", "true")
 
 
 # --- what a response is -------------------------------------------------------------
@@ -111,7 +111,7 @@ async def test_a3_a_response_with_calls_is_no_answer(stage, content):
     result = await scene.run()
     assert result.signal == "escalate"
     assert result.usage["tool_calls"] == 1
-    assert actor.requests[-1][2]["content"] == content
+    assert (actor.requests[-1][2]["content"] or "") == (content or "")
 
 
 async def test_a4_after_a_cut_response_no_call_runs(stage):

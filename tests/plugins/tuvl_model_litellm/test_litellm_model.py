@@ -179,3 +179,32 @@ def test_nothing_reaches_for_the_network_when_it_is_imported(tmp_path: Path) -> 
     environ.pop("LITELLM_LOCAL_MODEL_COST_MAP", None)
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environ, check=False)
     assert done.returncode == 0, done.stderr
+
+
+REFUSALS = [
+    (400, {"error": {"message": "'response_format' of type 'json_schema' is not supported with this model"}}),
+    (422, {"detail": [{"loc": ["body", "response_format"], "msg": "extra fields not permitted"}]}),
+    (400, {"error": {"message": "Invalid schema for response_format 'reply': schema must be an object"}}),
+    (501, {"error": {"message": "grammar is not implemented"}}),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_a_server_without_schemas_is_told_the_form(
+    tmp_path: Path, server: OpenAIServer, refusal: tuple[int, object]
+) -> None:
+    server.answers = [refusal, said('Sure:\n{"name": "lookup", "arguments": {"id": "A"}}')]
+    bound = model(tmp_path, server, ", tool_calling: schema")
+    reply = await bound.complete(ask(tools=[TOOL], outcomes=("done",)))
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("lookup", {"id": "A"})]
+    first, second = (body for _, body in server.requests)
+    assert first["response_format"]["type"] == "json_schema"
+    assert "response_format" not in second
+    assert "tools" not in first | second
+
+
+async def test_another_refusal_is_no_reason_to_ask_without_a_schema(tmp_path: Path, server: OpenAIServer) -> None:
+    server.answers = [(400, {"error": {"message": "this model's maximum context length is 10 tokens"}})]
+    with pytest.raises(ModelError, match="context length"):
+        await model(tmp_path, server, ", tool_calling: schema").complete(ask(tools=[TOOL]))
+    assert len(server.requests) == 1

@@ -258,10 +258,99 @@ async def test_what_is_no_call_stays_what_it_is(tmp_path: Path, text: str) -> No
     assert (reply.content, reply.tool_calls) == (text, ())
 
 
-async def test_a_cut_reply_calls_nothing(tmp_path: Path) -> None:
-    cut = ChatReply(content='{"name": "lookup", "arguments": {"order_id": "A"}}', finish_reason="length")
+@pytest.mark.parametrize("text", ['{"name": "lookup", "arguments": {"order_id": "A"}}', '{"name": "lookup", "argum'])
+async def test_a_cut_call_says_that_it_was_cut(tmp_path: Path, text: str) -> None:
+    model, _ = bound(tmp_path, ChatReply(content=text, finish_reason="length"), spec=SCHEMA_SPEC)
+    reply = await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS))
+    assert ([call.name for call in reply.tool_calls], reply.finish_reason) == (["lookup"], "length")
+
+
+async def test_a_cut_answer_calls_nothing(tmp_path: Path) -> None:
+    cut = ChatReply(content='{"outcome": "resolved", "resu', finish_reason="length")
     model, _ = bound(tmp_path, cut, spec=SCHEMA_SPEC)
-    assert (await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS))).tool_calls == ()
+    assert await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS)) == cut
+
+
+CALL = '{"name": "lookup", "arguments": {"order_id": "A"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "beside"),
+    [
+        (f"```json\n{CALL}\n```", ["lookup"], None),
+        (f"I look it up.\n{CALL}", ["lookup"], "I look it up."),
+        (f"<think>{CALL} or not</think>{CALL}", ["lookup"], "<think>" + CALL + " or not</think>"),
+        (f"[{CALL}, {CALL}]", ["lookup", "lookup"], None),
+        (f'{CALL}\n{{"name": "check", "arguments": {{}}}}', ["lookup", "check"], None),
+        ('{"name": "check", "parameters": {"order_id": "A"}}', ["check"], None),
+        ('{"name": "invented", "arguments": {}}', ["invented"], None),
+        ('{"name": null, "arguments": {}}', [None], None),
+        ('{"name": "lookup"}', ["lookup"], None),
+        ('{"name": "lookup", "arguments": {"order_id": }}', ["lookup"], None),
+        (f'[{CALL}, {{"name": "check", "arguments": {{"order_id": }}}}]', ["lookup", "check"], None),
+        (f'{CALL} {{"outcome": "resolved", "result": 1}}', ["lookup"], None),
+    ],
+)
+async def test_what_is_meant_as_a_call_is_one(
+    tmp_path: Path, text: str, names: list[str | None], beside: str | None
+) -> None:
+    model, _ = bound(tmp_path, text, spec=SCHEMA_SPEC)
+    reply = await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS, outcomes=("resolved",)))
+    assert [call.name for call in reply.tool_calls] == names
+    assert (reply.content, reply.finish_reason) == (beside, "tool_calls")
+
+
+@pytest.mark.parametrize("piece", ["[", '{"name":', '{"name":"x"\n', '[{"name":"x",', "{", '<think>{"a":', "```\n{"])
+async def test_a_rambling_reply_is_read_in_reasonable_time(tmp_path: Path, piece: str) -> None:
+    model, _ = bound(tmp_path, piece * 20_000, spec=SCHEMA_SPEC)
+    await asyncio.wait_for(model.complete(ChatRequest(messages=HISTORY, tools=TOOLS)), 20)
+
+
+REFUSED = ModelError("400: response_format json_schema is not supported", schema_refused=True)
+
+
+async def test_a_provider_that_refuses_the_schema_is_told_the_form(tmp_path: Path, caplog: Any) -> None:
+    spec = "{ model: test/x, tool_calling: schema, retry: { attempts: 1 } }"
+    model, script = bound(tmp_path, REFUSED, f"Sure!\n{CALL}", CALL, spec=spec)
+    request = ChatRequest(messages=HISTORY, tools=TOOLS, outcomes=("resolved",))
+    first = await model.complete(request)
+    assert ([call.name for call in first.tool_calls], first.attempts) == (["lookup"], 2)
+    assert (await model.complete(request)).attempts == 1
+    assert [bool(sent.response_format) for sent in script.requests] == [True, False, False]
+    assert "nothing else" in script.requests[1].messages[0]["content"]
+    assert "nothing else" not in script.requests[0].messages[0]["content"]
+    warned = [record.getMessage() for record in caplog.records if "schema_refused" in record.getMessage()]
+    assert len(warned) == 1
+    assert "test/x" in warned[0]
+
+
+async def test_a_refusal_without_a_schema_is_a_failure(tmp_path: Path) -> None:
+    model, _ = bound(tmp_path, REFUSED, REFUSED, spec=SCHEMA_SPEC)
+    with pytest.raises(ModelError, match="json_schema"):
+        await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS))
+    native, _ = bound(tmp_path, REFUSED)
+    with pytest.raises(ModelError, match="json_schema"):
+        await native.complete(ask())
+
+
+def test_a_tool_is_described_as_its_schema_says() -> None:
+    from tuvl_models.schema_calling import to_schema
+
+    parameters = {
+        "type": "object",
+        "properties": {
+            "city": {"enum": ["Rome", "Oslo"], "description": "where"},
+            "days": {"type": "array", "items": {"type": "integer"}},
+            "place": {"type": "object", "properties": {"zip": {"type": ["string", "null"]}}, "required": []},
+            "odd": True,
+        },
+        "required": ["city", "days", "place"],
+    }
+    function = {"name": "weather", "description": "Tell it.", "parameters": parameters}
+    sent = to_schema(ChatRequest(messages=[], tools=[{"type": "function", "function": function}]))
+    shown = sent.messages[0]["content"]
+    assert r'"city": "<\"Rome\" or \"Oslo\": where>", "days": ["<integer>"]' in shown
+    assert '"place": {"zip": "<string|null, optional>"}, "odd": "<value>"}} - Tell it.' in shown
 
 
 roles = st.sampled_from(["user", "assistant", "system"])

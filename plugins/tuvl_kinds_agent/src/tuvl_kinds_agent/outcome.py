@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from tuvl_kinds_agent.answers import distinct, find_objects, read_whole, without_reasoning
+from tuvl_models import distinct, find_objects, read_whole, without_reasoning
 
 __all__ = ["RESERVED_EXITS", "Answer", "NoAnswer", "read_answer"]
 

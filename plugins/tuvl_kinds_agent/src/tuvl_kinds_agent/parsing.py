@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tuvl_core import StepCall, StepResult, text_of
-from tuvl_kinds_agent.answers import distinct, find_objects, without_reasoning
 from tuvl_kinds_agent.config import AgentSpec, Output
-from tuvl_models import ChatReply
+from tuvl_models import ChatReply, distinct, find_objects, without_reasoning
 
 __all__ = ["parse_problem", "parse_reply"]
 

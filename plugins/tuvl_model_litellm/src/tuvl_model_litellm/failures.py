@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from tuvl_models import ModelError
@@ -16,6 +17,8 @@ _RETRYABLE: Final = (
     "BadGatewayError",
 )
 _LONGEST: Final = 600
+_NO_SCHEMA: Final = re.compile(r"response_?format|json[_ ]?schema|structured output|grammar", re.IGNORECASE)
+"""How providers name what they refuse; there is no code for it."""
 
 
 def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
@@ -34,12 +37,19 @@ def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
         shown,
         retryable=_may_pass(litellm, error, status),
         retry_after_s=_retry_after(error),
+        schema_refused=_refuses_schema(litellm, error, status),
     )
 
 
 def _may_pass(litellm: Any, error: Exception, status: Any) -> bool:
     known = tuple(cls for name in _RETRYABLE if (cls := getattr(litellm, name, None)) is not None)
     return isinstance(error, known) or status in (408, 409, 429) or (isinstance(status, int) and status >= 500)
+
+
+def _refuses_schema(litellm: Any, error: Exception, status: Any) -> bool:
+    """Whether the request was refused for the schema that the answer had to fit."""
+    refused = status in (400, 404, 415, 422, 501) or isinstance(error, litellm.UnsupportedParamsError)
+    return refused and _NO_SCHEMA.search(str(error)) is not None
 
 
 def _retry_after(error: Exception) -> float | None:

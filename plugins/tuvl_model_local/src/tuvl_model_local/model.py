@@ -63,7 +63,10 @@ async def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
         text = f"the local model's server went away: {type(error).__name__}: {error}"
         raise ModelError(text, retryable=True) from None
     if response.status_code != 200:
-        raise ModelError(f"the local model answered {response.status_code}: {_said(response.text)}")
+        said = _said(response.text)
+        # Not every JSON Schema can be turned into one of llama.cpp's grammars.
+        refused = response.status_code == 400 and ("grammar" in said.lower() or "schema" in said.lower())
+        raise ModelError(f"the local model answered {response.status_code}: {said}", schema_refused=refused)
     answer: dict[str, Any] = response.json()
     return answer
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tuvl_models.document import AgentModelSpec, ModelSettings, RetrySpec
     from tuvl_models.errors import ModelError
     from tuvl_models.family import ModelFamily, add_family, families, resolve_model
+    from tuvl_models.json_text import distinct, find_objects, read_whole, without_reasoning
     from tuvl_models.tokens import estimate_tokens
 
 _MODULES: Final = {
@@ -23,6 +24,7 @@ _MODULES: Final = {
     "document": "AgentModelSpec ModelSettings RetrySpec",
     "errors": "ModelError",
     "family": "ModelFamily add_family families resolve_model",
+    "json_text": "distinct find_objects read_whole without_reasoning",
     "tokens": "estimate_tokens",
 }
 _WHERE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -40,9 +42,13 @@ __all__ = [
     "ToolCall",
     "Usage",
     "add_family",
+    "distinct",
     "estimate_tokens",
     "families",
+    "find_objects",
+    "read_whole",
     "resolve_model",
+    "without_reasoning",
 ]
 
 

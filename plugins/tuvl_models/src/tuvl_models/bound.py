@@ -33,7 +33,7 @@ class BoundModel:
         tool_calling: How it is offered tools.
     """
 
-    __slots__ = ("_chat", "_create", "settings", "tool_calling")
+    __slots__ = ("_chat", "_create", "_no_schema", "settings", "tool_calling")
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class BoundModel:
     ) -> None:
         self._create = functools.cache(create)
         self._chat: ChatModel | None = None
+        self._no_schema = False  # the provider has refused one
         self.settings = settings
         wanted = settings.tool_calling
         self.tool_calling = tool_calling if wanted == "auto" else wanted
@@ -77,11 +78,13 @@ class BoundModel:
     async def _by_schema(self, request: ChatRequest) -> ChatReply:
         from tuvl_models.schema_calling import from_schema, to_schema
 
-        return from_schema(request, await self._within_limit(to_schema(request)))
+        return from_schema(request, await self._within_limit(to_schema(request), by_schema=True))
 
-    async def _within_limit(self, request: ChatRequest) -> ChatReply:
+    async def _within_limit(self, request: ChatRequest, by_schema: bool = False) -> ChatReply:
         seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout
         made = 1
+        if by_schema and self._no_schema:
+            request = _described(request)
         try:
             with TimeLimit(seconds, self.settings.model) as limit:
                 while True:
@@ -89,7 +92,12 @@ class BoundModel:
                         reply = await (self._chat or self.chat).complete(request)
                         return reply if made == 1 else attrs.evolve(reply, attempts=made)
                     except Exception as error:
-                        await self._wait_for_another(self._failure(error, made), made, limit.due)
+                        failure = self._failure(error, made)
+                        if by_schema and failure.schema_refused and request.response_format is not None:
+                            self._warn_of_refusal(failure)
+                            request = _described(request)
+                        else:
+                            await self._wait_for_another(failure, made, limit.due)
                         made += 1
         except TimeoutError:
             raise ModelError(
@@ -97,6 +105,12 @@ class BoundModel:
                 type="llm_timeout",
                 attempts=made,
             ) from None
+
+    def _warn_of_refusal(self, failure: ModelError) -> None:
+        if not self._no_schema:
+            self._no_schema = True
+            fields = {"model": self.settings.model, "error": str(failure)}
+            log_event(_log, logging.WARNING, "model.schema_refused", fields)
 
     async def _wait_for_another(self, failure: ModelError, made: int, due: float) -> None:
         """Wait before another attempt; where none would help, is left, or fits into the time, fail as it failed."""
@@ -121,8 +135,15 @@ class BoundModel:
                 retryable=error.retryable,
                 retry_after_s=error.retry_after_s,
                 attempts=made,
+                schema_refused=error.schema_refused,
             )
         if isinstance(error, TimeoutError):  # not the limit of this call: that one cancels
             return ModelError("the connection timed out", type="llm_timeout", attempts=made)
         text = f"the model call failed: {type(error).__name__}: {error}"
         return ModelError(self.clean(text), attempts=made)
+
+
+def _described(request: ChatRequest) -> ChatRequest:
+    from tuvl_models.schema_calling import without_schema
+
+    return without_schema(request)

@@ -20,6 +20,8 @@ class ModelError(TuvlError):
         retryable: Whether another try may help: a rate limit, a lost connection, a server's fault.
         retry_after_s: How long the provider asks to wait before that.
         attempts: How many calls were made.
+        schema_refused: The provider does not take the JSON Schema that the answer had to fit; asked without
+            one, it may answer.
     """
 
     def __init__(
@@ -30,9 +32,11 @@ class ModelError(TuvlError):
         retryable: bool = False,
         retry_after_s: float | None = None,
         attempts: int = 1,
+        schema_refused: bool = False,
     ) -> None:
         super().__init__(message)
         self.type = type
         self.retryable = retryable
         self.retry_after_s = retry_after_s
         self.attempts = attempts
+        self.schema_refused = schema_refused

@@ -19,14 +19,16 @@ from typing import Any, Final
 
 import attrs
 
-from tuvl_models.chat import ChatReply, ChatRequest, ToolCall
+from tuvl_models.chat import ChatReply, ChatRequest
+from tuvl_models.schema_replies import read_reply
 
-__all__ = ["from_schema", "reply_schema", "to_schema"]
+__all__ = ["from_schema", "reply_schema", "to_schema", "without_schema"]
 
 _TOOLS: Final = (
     "# Tools\n\nReply with one JSON object. To call a tool, reply with its name and arguments:\n\n{tools}\n\n"
     "When nothing is left to look up, reply with the final answer:\n{answer}"
 )
+_ONLY: Final = "\n\nWrite the JSON object and nothing else: no text around it, one tool call at a time."
 _EXAMPLE: Final = re.compile(r"(?:^User: .*\n+^Assistant: .*(?:\n+|\Z))+", re.MULTILINE)
 _EXAMPLE_TURN: Final = re.compile(r"^(User|Assistant): (.*)$", re.MULTILINE)
 
@@ -45,19 +47,16 @@ def to_schema(request: ChatRequest) -> ChatRequest:
     )
 
 
+def without_schema(request: ChatRequest) -> ChatRequest:
+    """What `to_schema` made, for a provider that takes no schema: the form is described alone."""
+    first, *rest = request.messages
+    described = {**first, "content": f"{first['content']}{_ONLY}"}
+    return attrs.evolve(request, messages=[described, *rest], response_format=None)
+
+
 def from_schema(request: ChatRequest, reply: ChatReply) -> ChatReply:
-    """Turn the reply back into a tool call where it is one; an answer stays as it was written."""
-    if reply.finish_reason in ("length", "max_tokens", "content_filter"):
-        return reply
-    try:
-        said = json.loads(reply.content or "")
-    except ValueError:
-        return reply
-    names = {tool["function"]["name"] for tool in request.tools}
-    if not isinstance(said, dict) or said.get("name") not in names or "outcome" in said:
-        return reply
-    call = ToolCall(id=None, name=said["name"], arguments=said.get("arguments"))
-    return attrs.evolve(reply, content=None, tool_calls=(call,), finish_reason="tool_calls")
+    """Turn the reply back into tool calls where it calls tools; an answer stays as it was written."""
+    return read_reply(reply, {tool["function"]["name"] for tool in request.tools})
 
 
 def reply_schema(request: ChatRequest) -> dict[str, Any]:
@@ -98,6 +97,8 @@ def _plain_turns(request: ChatRequest) -> list[dict[str, Any]]:
             name = refs.get(message["tool_call_id"], "the tool")
             _say(turns, "user", f"Result of {name}: {content}")
         elif calls:
+            if content:
+                _say(turns, "assistant", content)
             for call in calls:
                 function = call["function"]
                 refs[call["id"]] = function["name"]
@@ -143,7 +144,32 @@ def _instruction(request: ChatRequest) -> str:
 
 
 def _tool_line(function: Mapping[str, Any]) -> str:
-    properties = function["parameters"].get("properties") or {}
-    arguments = {name: f"<{schema.get('type', 'value')}>" for name, schema in properties.items()}
-    call = json.dumps({"name": function["name"], "arguments": arguments}, ensure_ascii=False)
+    call = json.dumps(
+        {"name": function["name"], "arguments": _placeholders(function["parameters"])}, ensure_ascii=False
+    )
     return f"{call} - {function['description']}"
+
+
+def _placeholders(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call with what belongs there: a server need not show the schema to its model."""
+    properties = schema.get("properties") or {}
+    required = schema.get("required") or ()
+    return {name: _placeholder(value, name in required) for name, value in properties.items()}
+
+
+def _placeholder(schema: Any, required: bool = True) -> Any:
+    if not isinstance(schema, Mapping):
+        return "<value>"
+    kind = schema.get("type", "value")
+    if kind == "object" and schema.get("properties"):
+        return _placeholders(schema)
+    if kind == "array" and isinstance(schema.get("items"), Mapping):
+        return [_placeholder(schema["items"])]
+    shown = "|".join(kind) if isinstance(kind, (list, tuple)) else str(kind)
+    if "enum" in schema:
+        shown = " or ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
+    if not required:
+        shown += ", optional"
+    if schema.get("description"):
+        shown += f": {schema['description']}"
+    return f"<{shown}>"

@@ -12,7 +12,12 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-__all__ = ["distinct", "find_objects", "read_whole", "without_reasoning"]
+import attrs
+
+__all__ = ["BROKEN", "Piece", "distinct", "find_objects", "find_pieces", "read_whole", "without_reasoning"]
+
+BROKEN: Final = object()
+"""Stands for a value that looks like JSON and is none, or is nested too deeply."""
 
 MAX_DEPTH: Final = 64
 """How deeply an answer may be nested; nobody means more, and walks over values have to end."""
@@ -39,13 +44,33 @@ def _no_constant(name: str) -> Any:
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 
 
+@attrs.frozen
+class Piece:
+    """A JSON value in a text.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends; for a broken one, where its brackets close, or the text ends.
+        value: A mapping or a list; `BROKEN` if it cannot be read.
+    """
+
+    start: int
+    end: int
+    value: Any
+
+
 def find_objects(text: str) -> list[dict[str, Any]]:
     """Give the JSON objects of a text that are not inside another value, in order.
 
     What a model wrote while it reasoned does not count, whether its reasoning is marked at both ends or
     only where it ends.
     """
-    found: list[dict[str, Any]] = []
+    return [piece.value for piece in find_pieces(text) if isinstance(piece.value, dict)]
+
+
+def find_pieces(text: str) -> list[Piece]:
+    """Give the JSON objects and lists of a text, the broken ones too, that are not inside another, in order."""
+    found: list[Piece] = []
     at = broken = 0
     while (mark := _MARK.search(text, at)) is not None:
         if mark["close"]:
@@ -56,12 +81,12 @@ def find_objects(text: str) -> list[dict[str, Any]]:
             at = end.end() if end is not None else len(text)
         else:
             at = mark.end()
-            if _MAYBE_JSON.match(text, mark.start()) is None:
+            start = mark.start()
+            if _MAYBE_JSON.match(text, start) is None:
                 continue  # as in `{x | x > 0}` and `[link](…)`
-            value, at = _value_at(text, mark.start())
-            if isinstance(value, dict):
-                found.append(value)
-            elif value is None:
+            value, at = _value_at(text, start)
+            found.append(Piece(start, at, value))
+            if value is BROKEN:
                 broken += 1
                 if broken > MAX_BROKEN:
                     return []
@@ -97,14 +122,14 @@ def without_reasoning(text: str) -> str:
 
 
 def _value_at(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that starts here and where it ends; None if there is none."""
+    """The JSON value that starts here, or `BROKEN`, and where it ends."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         # `[1, or so]` in prose is only characters; broken JSON is skipped to its end.
         broken = _LIKE_JSON.match(text, start)
-        return None, _end_of_broken(text, start) if broken else start + 1
-    return (value if _is_shallow(value) else None), end
+        return BROKEN, _end_of_broken(text, start) if broken else start + 1
+    return (value if _is_shallow(value) else BROKEN), end
 
 
 def _end_of_broken(text: str, start: int) -> int:
