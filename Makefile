@@ -14,9 +14,10 @@ DISTS := $(CORE) $(filter-out $(LOCAL),$(PLUGINS)) .
 PROJECTS := pyproject.toml $(wildcard tuvl_*/pyproject.toml plugins/*/pyproject.toml)
 SOURCES := $(foreach dist,$(CORE) $(PLUGINS),$(dist)/src)
 TICKET ?=
+CALLING ?= schema
 WORKERS ?= 2
 
-.PHONY: help demo test check docs bench clean constraints cov
+.PHONY: help demo test check docs bench clean constraints cov eval-local
 
 help:
 	@echo 'make demo [TICKET=name]  an agent works a real ticket, live (MODEL=… chooses the model)'
@@ -24,6 +25,7 @@ help:
 	@echo 'make check               format, lint, types, import boundaries, sizes, constraints'
 	@echo 'make docs                regenerates the reference pages that come from the code'
 	@echo 'make bench               speed, as ratios to floors measured in the same run'
+	@echo 'make eval-local          how well the local model works twenty tickets (CALLING=native: by its own tool calls)'
 	@echo 'make cov                 the tests with branch coverage'
 	@echo 'make clean               removes .venv/ and everything else that was made'
 
@@ -52,6 +54,9 @@ docs: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python tests/benchmarks/run.py
+
+eval-local: $(VENV)/.run
+	@$(BIN)/python tests/evals/local_tickets.py $(CALLING)
 
 cov: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --cov --cov-report=term-missing:skip-covered

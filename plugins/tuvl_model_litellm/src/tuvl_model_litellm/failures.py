@@ -17,6 +17,7 @@ _RETRYABLE: Final = (
     "BadGatewayError",
 )
 _LONGEST: Final = 600
+_BARE: Final = re.compile(r"Error code: \d+\Z")
 _NO_SCHEMA: Final = re.compile(r"response_?format|json[_ ]?schema|structured output|grammar", re.IGNORECASE)
 """How providers name what they refuse; there is no code for it."""
 
@@ -24,7 +25,7 @@ _NO_SCHEMA: Final = re.compile(r"response_?format|json[_ ]?schema|structured out
 def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
     """Say in one line what went wrong."""
     status = getattr(error, "status_code", None)
-    text = " ".join(str(error).split())
+    text = _text(error)
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     shown = f"model {model}: {type(error).__name__}: {text}"
     if isinstance(error, litellm.Timeout):
@@ -41,6 +42,13 @@ def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
     )
 
 
+def _text(error: Exception) -> str:
+    """What it says, in one line; what the server said, too, where LiteLLM found no message in that."""
+    text = " ".join(str(error).split())
+    body = getattr(error, "body", None)
+    return f"{text}: {body}" if body and _BARE.search(text) else text
+
+
 def _may_pass(litellm: Any, error: Exception, status: Any) -> bool:
     known = tuple(cls for name in _RETRYABLE if (cls := getattr(litellm, name, None)) is not None)
     return isinstance(error, known) or status in (408, 409, 429) or (isinstance(status, int) and status >= 500)
@@ -49,7 +57,7 @@ def _may_pass(litellm: Any, error: Exception, status: Any) -> bool:
 def _refuses_schema(litellm: Any, error: Exception, status: Any) -> bool:
     """Whether the request was refused for the schema that the answer had to fit."""
     refused = status in (400, 404, 415, 422, 501) or isinstance(error, litellm.UnsupportedParamsError)
-    return refused and _NO_SCHEMA.search(str(error)) is not None
+    return refused and _NO_SCHEMA.search(_text(error)) is not None
 
 
 def _retry_after(error: Exception) -> float | None:

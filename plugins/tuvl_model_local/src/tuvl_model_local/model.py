@@ -73,10 +73,13 @@ async def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def _said(text: str) -> str:
     try:
-        text = str(json.loads(text)["error"]["message"])
+        error = json.loads(text)["error"]
+        said = str(error["message"])
     except (ValueError, LookupError, TypeError):
-        pass
-    return text[:300]
+        return text[:300]
+    if error.get("type") == "exceed_context_size_error":
+        said = f"{said.partition(',')[0]}; raise `context_tokens` under `[local]` in tuvl.toml"
+    return said[:300]
 
 
 def _reply(answer: dict[str, Any], model: str) -> ChatReply:

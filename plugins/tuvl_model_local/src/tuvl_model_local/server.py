@@ -9,7 +9,7 @@ from typing import Any
 
 from tuvl_models import ModelError
 
-__all__ = ["LocalServer", "release", "retain", "server_for"]
+__all__ = ["LocalServer", "release", "retain", "running", "server_for"]
 
 _lock = threading.Lock()
 _servers: dict[tuple[Path, int, int], LocalServer] = {}
@@ -40,6 +40,12 @@ def server_for(weights: Path, context_tokens: int, threads: int) -> LocalServer:
         if server is None:
             server = _servers[key] = LocalServer(*key)
         return server
+
+
+def running() -> tuple[LocalServer, ...]:
+    """The servers of this process."""
+    with _lock:
+        return tuple(_servers.values())
 
 
 def retain() -> None:
@@ -77,6 +83,7 @@ def _start(weights: Path, context_tokens: int, threads: int) -> Any:
     params.offline = True
     params.ui = False
     params.use_jinja = True
+    params.endpoint_metrics = True  # the server's own count of tokens
     params.n_ctx = context_tokens
     params.n_parallel = 1
     params.verbosity = -1
