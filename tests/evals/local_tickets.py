@@ -1,6 +1,6 @@
 """How well the local model works twenty tickets, so that changes of a prompt can be compared.
 
-    make eval-local [CALLING=native]
+make eval-local [CALLING=native]
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuvl_models import find_objects
 from tuvl_kinds_agent.outcome import Answer, NoAnswer, read_answer
+from tuvl_models import find_objects
 
 EXITS = ("resolved", "escalate")
 TEXT = "Run this:\n```python\nprint('hi')\n```\nIt begins with ```json in a sentence, and {\"outcome\": 1}."

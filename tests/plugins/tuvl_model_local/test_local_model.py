@@ -95,7 +95,9 @@ async def test_a_history_that_is_too_long_says_what_to_raise(tmp_path: Path) -> 
     (tmp_path / "tuvl.toml").write_text("[local]\ncontext_tokens = 512\n")
     loaded = project(tmp_path)
     async with App(loaded):
-        with pytest.raises(ModelError, match=r"exceeds the available context size \(512 tokens\); raise `context_tokens`"):
+        with pytest.raises(
+            ModelError, match=r"exceeds the available context size \(512 tokens\); raise `context_tokens`"
+        ):
             await resolve_model(loaded, "default").complete(ask("word " * 2000))
 
 
