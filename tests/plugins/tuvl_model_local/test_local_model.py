@@ -91,6 +91,27 @@ async def test_weights_that_are_none(tmp_path: Path) -> None:
 
 
 @needs_model
+async def test_parameters_that_refer_to_themselves_are_held_too(tmp_path: Path) -> None:
+    city = {"type": "object", "properties": {"name": {"enum": ["Rome", "Oslo"]}}, "required": ["name"]}
+    parameters = {
+        "type": "object",
+        "properties": {"city": {"$ref": "#/$defs/city"}},
+        "required": ["city"],
+        "additionalProperties": False,
+        "$defs": {"city": {**city, "additionalProperties": False}},
+    }
+    function = {"name": "weather", "description": "Tell the weather of a city.", "parameters": parameters}
+    loaded = project(tmp_path)
+    async with App(loaded):
+        request = ask("Weather in Rome?", tools=[{"type": "function", "function": function}], outcomes=("done",))
+        reply = await resolve_model(loaded, "default").complete(request)
+    if reply.tool_calls:
+        jsonschema_rs.validate(parameters, reply.tool_calls[0].arguments)
+    else:
+        assert json.loads(reply.content or "")["outcome"] == "done"
+
+
+@needs_model
 async def test_a_history_that_is_too_long_says_what_to_raise(tmp_path: Path) -> None:
     (tmp_path / "tuvl.toml").write_text("[local]\ncontext_tokens = 512\n")
     loaded = project(tmp_path)

@@ -333,6 +333,32 @@ async def test_a_refusal_without_a_schema_is_a_failure(tmp_path: Path) -> None:
         await native.complete(ask())
 
 
+REFERRING = {
+    "type": "object",
+    "properties": {"tree": {"$ref": "#/$defs/node"}, "also": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+    "required": ["tree"],
+    "additionalProperties": False,
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/node"}},
+            "required": ["name"],
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+def test_references_inside_the_parameters_still_lead_somewhere() -> None:
+    from tuvl_models.schema_calling import reply_schema
+
+    function = {"name": "plant", "description": "Plant.", "parameters": REFERRING}
+    schema = reply_schema(ChatRequest(messages=[], tools=[*TOOLS, {"type": "function", "function": function}]))
+    for tree, good in (({"name": "a", "next": {"name": "b"}}, True), ({"name": 1}, False), ({"next": {}}, False)):
+        assert jsonschema_rs.is_valid(schema, {"name": "plant", "arguments": {"tree": tree}}) is good
+    assert REFERRING["properties"]["tree"] == {"$ref": "#/$defs/node"}  # type: ignore[index]
+
+
 def test_a_tool_is_described_as_its_schema_says() -> None:
     from tuvl_models.schema_calling import to_schema
 

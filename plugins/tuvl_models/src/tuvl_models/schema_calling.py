@@ -29,6 +29,7 @@ _TOOLS: Final = (
     "When nothing is left to look up, reply with the final answer:\n{answer}"
 )
 _ONLY: Final = "\n\nWrite the JSON object and nothing else: no text around it, one tool call at a time."
+_DATA: Final = frozenset({"const", "enum", "default", "examples"})  # keys of a schema that hold no schemas
 _EXAMPLE: Final = re.compile(r"(?:^User: .*\n+^Assistant: .*(?:\n+|\Z))+", re.MULTILINE)
 _EXAMPLE_TURN: Final = re.compile(r"^(User|Assistant): (.*)$", re.MULTILINE)
 
@@ -61,12 +62,32 @@ def from_schema(request: ChatRequest, reply: ChatReply) -> ChatReply:
 
 def reply_schema(request: ChatRequest) -> dict[str, Any]:
     """JSON Schema of every reply that a request allows."""
-    forms = [_call_schema(tool["function"]) for tool in request.tools]
-    return {"anyOf": [*forms, _answer_schema(request.outcomes)]}
+    shared: dict[str, Any] = {}
+    forms = [_call_schema(tool["function"], shared) for tool in request.tools]
+    schema = {"anyOf": [*forms, _answer_schema(request.outcomes)]}
+    return {**schema, "$defs": shared} if shared else schema
 
 
-def _call_schema(function: Mapping[str, Any]) -> dict[str, Any]:
-    return _object({"name": {"const": function["name"]}, "arguments": function["parameters"]})
+def _call_schema(function: Mapping[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    name, parameters = function["name"], function["parameters"]
+    rebased = _rebased(parameters, f"#/$defs/{name}")
+    if rebased != parameters:  # it refers to itself, and its root is another one here
+        shared[name] = rebased
+        parameters = {"$ref": f"#/$defs/{name}"}
+    return _object({"name": {"const": name}, "arguments": parameters})
+
+
+def _rebased(schema: Any, root: str) -> Any:
+    """A schema whose references start at `root`, where they started at its own."""
+    if isinstance(schema, (list, tuple)):
+        return [_rebased(item, root) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    moved = {key: value if key in _DATA else _rebased(value, root) for key, value in schema.items()}
+    target = moved.get("$ref")
+    if isinstance(target, str) and target.startswith("#"):
+        moved["$ref"] = root + target[1:]
+    return moved
 
 
 def _answer_schema(outcomes: Sequence[str]) -> dict[str, Any]:
