@@ -323,6 +323,8 @@ def open_app(root: Path, environ: Mapping[str, str], calling: str = "native", **
     """Load a project whose model family `test` is played by actors, who are offered tools in one way."""
     played = {name: Written(actor) if calling == "schema" else actor for name, actor in models.items()}
     project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
+    if calling == "native" and models:
+        calling = next(iter(models.values())).tool_calling
     family = ModelFamily(
         prefix="test",
         create=lambda settings: played[settings.model.partition("/")[2]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from agent_stage import Actor, Sink, agent, node, open_app, write_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tuvl_models import ChatReply, ModelError, ToolCall, Usage
+from tuvl_models import ChatReply, ChatRequest, ModelError, ToolCall, Usage
 
 EXITS = {"resolved", "escalate", "max_iterations", "budget_exceeded", "error", "aborted"}
 
@@ -98,4 +99,62 @@ def test_any_turns_end_in_one_exit_of_the_closed_set(project: Path, turns: list[
     assert result.usage["llm_calls"] == len(actor.requests)
     assert ("work_result" in result.context) == (result.signal in ("resolved", "escalate"))
     assert set(result.context) <= {"text", "notes", "work_result"}
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+class Talker:
+    """A model that is offered a schema and says whatever it says; it insists that turns alternate."""
+
+    tool_calling = "schema"
+
+    def __init__(self, said: list[str], reasons: list[str | None]) -> None:
+        self.said, self.reasons = said, reasons
+        self.asked = 0
+        self.histories: list[list[dict[str, Any]]] = []
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        self.histories.append([dict(message) for message in request.messages])
+        number = self.asked
+        self.asked += 1
+        text = self.said[min(number, len(self.said) - 1)]
+        return ChatReply(content=text, finish_reason=self.reasons[number % len(self.reasons)])
+
+
+written = st.one_of(
+    st.builds(
+        lambda name, given: f'{{"name": {json.dumps(name)}, "arguments": {given}}}',
+        names,
+        objects.map(json.dumps) | st.sampled_from(["{", "[1]", '{"text": }', "null", '"x"', '{"a":' * 300]),
+    ),
+    st.sampled_from(
+        ['{"outcome": "resolved", "result": 1}', '{"outcome": "resol', '{"name": "ping"}', "<think>", "```"]
+    ),
+    anything,
+)
+texts = st.lists(st.lists(written, max_size=4).map("\n".join), min_size=1, max_size=5)
+reasons = st.lists(st.sampled_from(["stop", "stop", "length", "content_filter", None]), min_size=1, max_size=4)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(texts, reasons)
+def test_any_text_of_a_model_by_schema_ends_in_one_exit_too(
+    project: Path, texts: list[str], reasons: list[str | None]
+) -> None:
+    talker = Talker(texts, reasons)
+
+    async def play() -> Any:
+        async with open_app(project, {}, actor=talker) as app:  # type: ignore[arg-type]
+            return await app.run("w", {"text": "t"})
+
+    result = asyncio.run(play())
+    assert result.status == "completed", result.error
+    assert result.signal in EXITS
+    for history in talker.histories:
+        roles = [message["role"] for message in history]
+        assert roles[0] == "system"
+        assert all(one != two for one, two in pairwise(roles))
+        assert set(roles) <= {"system", "user", "assistant"}
+        json.dumps(history, ensure_ascii=False).encode()
+    assert talker.asked == result.usage["llm_calls"] <= 4
+    assert ("work_result" in result.context) == (result.signal in ("resolved", "escalate"))
     json.dumps(result.to_dict(), allow_nan=False)
