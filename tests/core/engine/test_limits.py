@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 
-from tuvl_core import Bound, QueueSink
+from tuvl_core import App, Bound, Plugins, QueueSink, load_project
 
 
 def flow(steps: str, head: str = "") -> str:
@@ -237,3 +239,48 @@ async def test_a_run_of_steps_that_never_wait_lets_others_run(open_app):
     await app.run("w")
     waiting.cancel()
     assert turns > 50
+
+
+BLOCKS = """
+import time
+from tuvl_kinds_functional import node
+
+@node("blocks")
+async def blocks(ctx):
+    time.sleep(0.3)
+    return {"blocked": True}
+
+@node("after")
+async def after(ctx):
+    ctx["_run"].app.resources.setdefault("began", []).append(1)
+    return {"after": True}
+"""
+
+
+async def blocking_app(root: Path, limits: str = "{}") -> App:
+    (root / "nodes").mkdir()
+    (root / "nodes" / "n.py").write_text(BLOCKS)
+    (root / "w.yaml").write_text(
+        f"kind: Workflow\nmetadata: {{ name: w }}\nspec:\n  limits: {limits}\n  steps:\n"
+        "    - { id: a, runner: blocks }\n    - { id: b, runner: after }\n    - { id: c, runner: after }\n"
+    )
+    return App(load_project(root, plugins=Plugins.load(root=root, environ={}), environ={}))
+
+
+async def test_no_step_begins_after_a_limit_that_passed_while_one_blocked(tmp_path: Path) -> None:
+    async with await blocking_app(tmp_path, "{ timeout_s: 0.1 }") as app:
+        result = await app.run("w")
+        assert (result.status, result.error and result.error.type) == ("failed", "RunLimitError")
+        assert "began" not in app.resources
+        assert [entry.step for entry in result.path] == ["a"]
+
+
+async def test_no_step_begins_after_a_cancellation_that_came_while_one_blocked(tmp_path: Path) -> None:
+    async with await blocking_app(tmp_path) as app:
+        handle = await app.start("w")
+        loop = asyncio.get_running_loop()
+        timer = threading.Timer(0.1, lambda: loop.call_soon_threadsafe(handle.cancel, "stop"))
+        timer.start()
+        result = await handle.wait()
+        assert result.status == "cancelled"
+        assert "began" not in app.resources

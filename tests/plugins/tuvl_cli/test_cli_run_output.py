@@ -98,6 +98,10 @@ def test_a_result_without_a_wire_form(desk, form):
     if form == "--events":
         last = json.loads(done.stdout.splitlines()[-1])
         assert last["error"]["type"] == "CodecError"
+    elif form == "--json":
+        told = json.loads(done.stdout)
+        assert (told["status"], told["result"]) == ("failed", None)
+        assert "result: a value of type object" in told["error"]["message"]
     else:
         assert done.stdout == ""
 

@@ -334,8 +334,8 @@ class RunResult:
         return tuple(PathEntry(*entry) for entry in self._entries)
 
     @classmethod
-    def of(cls, run: Run) -> RunResult:
-        """Take the result of a run that is over."""
+    def of(cls, run: Run, context: Mapping[str, Any], result: Any) -> RunResult:
+        """Take the result of a run that is over, with its context and result as anybody may see them."""
         path = run.path
         return cls(
             run_id=run.id,
@@ -344,9 +344,9 @@ class RunResult:
             signal=path[-1][2] if path else None,
             last_step=run.step_id,
             entries=tuple(path),
-            result=run.final_result(),
+            result=result,
             result_status=run.result_status,
-            context=run.public_context(),
+            context=context,
             error=run.error,
             usage=run.meter.to_dict(),
         )

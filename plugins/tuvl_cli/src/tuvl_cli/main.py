@@ -11,7 +11,7 @@ import click
 from tuvl_cli.group import TuvlGroup
 from tuvl_cli.logs import set_up_logging
 from tuvl_cli.options import global_flags
-from tuvl_cli.output import flush, let_go
+from tuvl_cli.output import Unbreakable, flush, let_go
 
 __all__ = ["cli", "main"]
 
@@ -31,6 +31,8 @@ def main() -> NoReturn:
         if hasattr(stream, "reconfigure"):
             # A character that the terminal's encoding lacks is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
+    if sys.stderr is not None:
+        sys.stderr = Unbreakable(sys.stderr)
     set_up_logging()
     code = _run(sys.argv[1:])
     try:

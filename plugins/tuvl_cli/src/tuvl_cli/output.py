@@ -7,6 +7,7 @@ descriptor, lands on stderr.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -14,9 +15,35 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["claim_stdout", "echo", "echo_json", "flush", "let_go", "own_fileno", "warn"]
+__all__ = ["Unbreakable", "claim_stdout", "echo", "echo_json", "flush", "let_go", "own_fileno", "warn"]
 
 _own: IO[str] | None = None
+
+
+class Unbreakable:
+    """A stream that nobody may read any more, or whose disk is full: what it cannot write is lost, and no more.
+
+    Args:
+        stream: The stream that it stands before.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write if that is possible."""
+        try:
+            return self._stream.write(text)
+        except (OSError, ValueError):
+            return len(text)
+
+    def flush(self) -> None:
+        """Flush if that is possible."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def claim_stdout() -> None:

@@ -118,7 +118,7 @@ def _failed(node: Node, error: BaseException, call: StepCall) -> StepError | Non
                 call.log.warning("plain function of node %r was left behind; it may go on", node.name)
             return None
         # Nobody asked this task to stop: the node cancelled itself, or awaited what was cancelled.
-    elif not isinstance(error, (Exception, SystemExit)):
+    elif not isinstance(error, (Exception, SystemExit, BaseExceptionGroup)):
         return None
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

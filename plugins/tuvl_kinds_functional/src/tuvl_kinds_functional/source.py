@@ -68,7 +68,12 @@ def node_files(root: Path) -> list[NodeFile]:
     found = []
     for path in sorted((root / FOLDER).glob("*.py")):
         shown = f"{FOLDER}/{path.name}"
-        real = path.resolve()
+        try:
+            real = path.resolve()
+        except (OSError, RuntimeError):  # a link that leads back to itself
+            problem = FileProblem(1, 1, "it is a link that leads nowhere")
+            found.append(NodeFile(path=path, shown=shown, problem=problem))
+            continue
         if not real.is_relative_to(home):
             problem = FileProblem(1, 1, "it is a link that leads outside the project")
             found.append(NodeFile(path=path, shown=shown, problem=problem))

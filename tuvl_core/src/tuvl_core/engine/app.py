@@ -305,4 +305,4 @@ class RunHandle:
         try:
             return await execute(self.run, scopes, detachable=True)
         except asyncio.CancelledError:
-            return RunResult.of(self.run)
+            return RunResult.of(self.run, self.run.public_context(), self.run.final_result())

@@ -9,9 +9,11 @@ from typing import Any
 
 from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.engine.walk import walk
-from tuvl_core.errors import CommitFailedError, RunError, RunLimitError, StepError
+from tuvl_core.errors import CodecError, CommitFailedError, RunError, RunLimitError, StepError
 from tuvl_core.runs import PHASES, Run, RunFailure, RunResult, RunScope
 from tuvl_core.telemetry import log_event, span
+from tuvl_core.unset import UNSET
+from tuvl_core.views import mask
 
 __all__ = ["execute"]
 
@@ -56,11 +58,12 @@ async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> Ru
         run.error = RunFailure(type="cancelled", message=how_far(run), step=run.step_id)
     except Exception as error:
         _fail(run, error)
+    shown = _shown(run)
     try:
         await _finish(run, opened)
     finally:
         # A second cancellation may cut the scopes short; the end is told all the same.
-        result = _conclude(run)
+        result = _conclude(run, *shown)
     if cancelled is not None:
         raise cancelled
     return result
@@ -103,6 +106,33 @@ def _fail(run: Run, error: Exception) -> None:
     run.context["_last_error_type"] = kind
 
 
+def _shown(run: Run) -> tuple[dict[str, Any], Any]:
+    """The context and the result as anybody may see them.
+
+    A value that holds itself, or is nested without end, fails the run before anything is committed.
+    """
+    try:
+        return run.public_context(), run.final_result()
+    except RecursionError:
+        dropped = [key for key, value in run.context.items() if not _can_be_shown(value)]
+        for key in dropped:
+            del run.context[key]
+        if not _can_be_shown(run.result):
+            dropped.append("the result")
+            run.result = UNSET
+        named = ", ".join(str(key) for key in dropped)
+        _fail(run, CodecError("is nested too deeply, or holds itself; it was dropped", named))
+        return run.public_context(), run.final_result()
+
+
+def _can_be_shown(value: Any) -> bool:
+    try:
+        mask(value)
+    except RecursionError:
+        return False
+    return True
+
+
 async def _finish(run: Run, opened: Sequence[RunScope]) -> None:
     """Commit or roll back, innermost phase first; then close all. A veto fails the run."""
     for scope in reversed(opened):
@@ -125,8 +155,8 @@ def _log_scope(run: Run, scope: RunScope, what: str) -> None:
     log_event(run.app.log, logging.WARNING, "run.scope_failed", fields, exc_info=True)
 
 
-def _conclude(run: Run) -> RunResult:
-    result = RunResult.of(run)
+def _conclude(run: Run, context: dict[str, Any], value: Any) -> RunResult:
+    result = RunResult.of(run, context, value)
     if run.sinks:
         run.emit("run", run.step_id, None, None, result.signal, outcome=_outcome(result))
         for sink in run.sinks:
@@ -141,7 +171,6 @@ def _conclude(run: Run) -> RunResult:
 def _outcome(result: RunResult) -> dict[str, Any]:
     """The terminal event's own fields; a result without a wire form does not cost the event."""
     from tuvl_core.codec import to_wire
-    from tuvl_core.errors import CodecError
 
     error = result.error.to_dict() if result.error else None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core.context import Overlay, public_delta
@@ -15,12 +16,15 @@ from tuvl_core.telemetry import span
 if TYPE_CHECKING:
     from tuvl_core.engine.call import Call
 
-__all__ = ["dispatch", "plain_step", "step"]
+__all__ = ["BLOCKED_S", "YIELD_EVERY", "dispatch", "let_others_run", "plain_step", "step"]
 
 TOOL_TIMEOUT: Final = "tool_timeout"
 YIELD_EVERY: Final = 64
 """After so many steps, or calls of one tool, that may never have waited, others get their turn: the event
 loop serves more than one run, and a cancellation arrives on it."""
+BLOCKED_S: Final = 0.02
+"""A step that took longer may have blocked the event loop: what fell due meanwhile, a limit or a cancellation,
+comes first."""
 
 
 async def plain_step(call: Call) -> StepResult:
@@ -60,6 +64,7 @@ async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     call.parent.usage.add(tool_calls=1)
     if call.visit % YIELD_EVERY == 0:
         await asyncio.sleep(0)
+    began = perf_counter()
     try:
         if not call.run.traced:
             if timeout_s is not None and not call.run.handlers:
@@ -75,7 +80,15 @@ async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     except Exception as error:
         text = call.run.scrub(f"{type(error).__name__}: {error}")
         return Dispatch(signal="error", error=text, error_type=type(error).__name__)
+    if perf_counter() - began > BLOCKED_S:
+        await let_others_run()
     return _answer(call, result)
+
+
+async def let_others_run() -> None:
+    """Give the event loop the turns that a signal or a timer takes from falling due to cancelling this task."""
+    for _ in range(4):
+        await asyncio.sleep(0)
 
 
 def failed(call: Call, error: StepError) -> StepResult:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tuvl_core.context import Overlay
 from tuvl_core.engine.advancing import next_step
 from tuvl_core.engine.call import Call
-from tuvl_core.engine.stepping import YIELD_EVERY, failed
+from tuvl_core.engine.stepping import BLOCKED_S, YIELD_EVERY, failed, let_others_run
 from tuvl_core.engine.stepping import step as full_step
 from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, StepError, UnroutedSignalError
 from tuvl_core.kinds import UNSET, StepResult
@@ -73,6 +73,9 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
             settle(run, step, result)
         ended = perf_counter()
         run.path.append((id, visit, signal, ended - began))
+        if ended - began > BLOCKED_S:
+            await let_others_run()
+            ended = perf_counter()
         began = ended
         if sinks:
             run.emit("step", id, visit, step.kind_name, signal)

@@ -246,8 +246,9 @@ def _check_core(candidate: Candidate, version: str | None) -> None:
 def _with_dotenv(root: Path | None, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment over what the project's `.env` says about plugins; it is read only if it does."""
     if root is not None:
+        file = root / ".env"
         try:
-            data = (root / ".env").read_bytes()
+            data = file.read_bytes() if file.is_file() else b""
         except OSError:
             data = b""
         if b"TUVL_PLUGINS_" in data:

@@ -47,6 +47,8 @@ def read_files(root: Path) -> list[SettingsFile]:
 
 
 def _read(path: Path, shown: str, prefix: str) -> SettingsFile | None:
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        return None if prefix else SettingsFile(path=shown, problem=("cannot be read: it is no regular file", 1, 1))
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -30,8 +30,9 @@ class Excerpts:
     def line(self, path: str, number: int) -> str | None:
         """One line, or None where the file or the line cannot be read."""
         if path not in self._files:
+            file = self._root / path
             try:
-                text = (self._root / path).read_text(encoding="utf-8-sig")
+                text = file.read_text(encoding="utf-8-sig") if file.is_file() else ""
             except (OSError, UnicodeDecodeError):
                 text = ""
             self._files[path] = text.replace("\r\n", "\n").split("\n")

@@ -7,6 +7,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import attrs
 
 from tuvl_cli.options import load_project
 from tuvl_cli.output import claim_stdout, echo_json, own_fileno, warn
@@ -16,7 +19,7 @@ from tuvl_cli.running.outlet import EventLines
 from tuvl_cli.running.progress import Progress, choose_view
 from tuvl_cli.running.request import principal, read_input
 from tuvl_cli.running.session import Session
-from tuvl_core import App, Plan, Project, RunResult, to_wire
+from tuvl_core import App, CodecError, Plan, Project, ProjectError, RunResult, to_wire
 
 __all__ = ["Order", "carry_out"]
 
@@ -83,6 +86,9 @@ def _warn_of_problems(project: Project) -> None:
     for item in project.plugins.problems:
         if item.severity != "info" and not (item.severity == "error" and item.klass == "structure"):
             warn(f"{item.message}; {item.hint}" if item.hint else item.message)
+    unusable = [item for item in project.settings.problems if item.severity == "error" and item.klass == "structure"]
+    if unusable:  # nothing runs on a limit, or with a plugin, that its operator did not mean
+        raise ProjectError("settings cannot be used", unusable)
     for item in project.settings.problems:
         warn(str(item))
 
@@ -113,9 +119,36 @@ def _tell(order: Order, result: RunResult | None, took: float, events: EventLine
     if result is None:
         return INTERRUPTED
     if order.form == "json":
-        echo_json(result.to_dict(), compact=True)
-    elif order.form == "result":
+        return _tell_json(result)
+    if order.form == "result":
         say_result(result)
     else:
         to_wire(result.result, "result")
+        to_wire(dict(result.context), "context")
     return exit_code(result)
+
+
+def _tell_json(result: RunResult) -> int:
+    """One object in any case: what has no wire form is left out, and the error names it."""
+    try:
+        echo_json(result.to_dict(), compact=True)
+        return exit_code(result)
+    except CodecError as error:
+        problem = error
+    context = {key: value for key, value in result.context.items() if _has_wire_form(value)}
+    left = attrs.evolve(result, context=context)
+    if not _has_wire_form(result.result):
+        left = attrs.evolve(left, result=None)
+    told = left.to_dict()
+    told["status"] = "failed"
+    told["error"] = told["error"] or {"type": "CodecError", "message": str(problem), "step": result.last_step}
+    echo_json(told, compact=True)
+    raise problem
+
+
+def _has_wire_form(value: Any) -> bool:
+    try:
+        to_wire(value)
+    except CodecError:
+        return False
+    return True
