@@ -114,7 +114,7 @@ def parse(path: Path) -> ast.Module | FileProblem:
             warnings.simplefilter("ignore")  # advice about its code is not ours to give
             return ast.parse(source, str(path))
     except SyntaxError as error:
-        return FileProblem(error.lineno or 1, error.offset or 1, f"it is no valid Python: {error.msg}")
+        return FileProblem(max(error.lineno or 1, 1), max(error.offset or 1, 1), f"it is no valid Python: {error.msg}")
     except (ValueError, RecursionError, MemoryError):
         return FileProblem(1, 1, "it is no valid Python: it holds null bytes or is nested too deep")
     except OSError as error:

@@ -85,10 +85,15 @@ async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     return _answer(call, result)
 
 
-async def let_others_run() -> None:
-    """Give the event loop the turns that a signal or a timer takes from falling due to cancelling this task."""
+async def let_others_run() -> float:
+    """Give the event loop the turns that a signal or a timer takes from falling due to cancelling this task.
+
+    Returns:
+        `perf_counter` when it is this task's turn again.
+    """
     for _ in range(4):
         await asyncio.sleep(0)
+    return perf_counter()
 
 
 def failed(call: Call, error: StepError) -> StepResult:

@@ -74,8 +74,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         ended = perf_counter()
         run.path.append((id, visit, signal, ended - began))
         if ended - began > BLOCKED_S:
-            await let_others_run()
-            ended = perf_counter()
+            ended = await let_others_run()
         began = ended
         if sinks:
             run.emit("step", id, visit, step.kind_name, signal)
