@@ -128,3 +128,19 @@ def test_a_pipe_among_the_files_is_not_waited_for(root: Path, name: str) -> None
 def test_a_link_that_leads_to_itself_costs_no_other_node(root: Path) -> None:
     (root / "nodes" / "loop.py").symlink_to("loop.py")
     assert tuvl(root, "run", "one").returncode == 0
+
+
+def test_a_workflow_beside_what_cannot_be_read_does_not_run(root: Path) -> None:
+    with (root / "one.yaml").open("a") as file:
+        file.write("---\nkind: [\n")
+    done = tuvl(root, "run", "one")
+    assert done.returncode == 3
+    assert "one.yaml:" in done.stderr
+    assert tuvl(root, "run", "group").returncode == 1
+
+
+def test_a_workflow_whose_head_is_broken_is_not_said_to_be_missing(root: Path) -> None:
+    (root / "v.yaml").write_text("kind: Workflow\nmetadata: v\nspec: { steps: [] }\n")
+    done = tuvl(root, "run", "v")
+    assert done.returncode == 3
+    assert "v.yaml:2" in done.stderr

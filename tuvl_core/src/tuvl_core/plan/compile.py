@@ -29,7 +29,7 @@ def compile_workflow(project: Project, name: str) -> Plan:
         ProjectError: Structure errors stand in the way; flow errors do not.
     """
     definition = find_workflow(project, name)
-    refuse(name, [*project.plugins.problems, *project.diagnostics_for(name)])
+    refuse(name, [*project.plugins.problems, *project.diagnostics_for(name), *_unreadable(project, definition)])
     plan = build_plan(project, definition)
     refuse(name, check_workflow(plan))
     if plan.first is None:
@@ -50,11 +50,23 @@ def find_workflow(project: Project, name: str) -> Definition[WorkflowSpec]:
         return definition
     own = [item for item in project.diagnostics_for(name) if item.severity == "error"]
     unreadable = own or [
-        item for item in project.diagnostics if item.severity == "error" and item.code.startswith("TUVL-Y")
+        item
+        for item in project.diagnostics
+        if item.severity == "error" and item.klass == "structure" and item.workflow is None
     ]
     if unreadable:
         raise ProjectError(f"workflow {name!r} was not found, and parts of the project cannot be read", unreadable)
     raise UnknownWorkflowError(name, tuple(project.workflows))
+
+
+def _unreadable(project: Project, definition: Definition[WorkflowSpec]) -> list[Diagnostic]:
+    """What else the workflow's file holds that cannot be read: nobody knows what it declares."""
+    path = definition.locate("metadata").path
+    return [
+        item
+        for item in project.diagnostics
+        if item.code.startswith("TUVL-Y") and item.location is not None and item.location.path == path
+    ]
 
 
 def refuse(name: str, found: Sequence[Diagnostic]) -> None:
