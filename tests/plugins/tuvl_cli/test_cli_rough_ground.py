@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 NODES = """
+import asyncio
 import time
 from pathlib import Path
 from tuvl_kinds_functional import node
@@ -43,6 +44,14 @@ async def blocks(ctx):
     Path("began").touch()
     time.sleep(2)
 
+@node("endless")
+async def endless(ctx):
+    while True:
+        try:
+            await asyncio.sleep(100)
+        except BaseException:
+            pass
+
 @node("marks")
 async def marks(ctx):
     Path("marked").touch()
@@ -53,7 +62,7 @@ async def marks(ctx):
 def root(tmp_path: Path) -> Path:
     (tmp_path / "nodes").mkdir()
     (tmp_path / "nodes" / "n.py").write_text(NODES)
-    for name in ("one", "round", "deep", "group"):
+    for name in ("one", "round", "deep", "group", "endless"):
         (tmp_path / f"{name}.yaml").write_text(
             f"kind: Workflow\nmetadata: {{ name: {name} }}\nspec: {{ output: out, steps: [{{ id: a, runner: {name} }}] }}\n"
         )
@@ -93,6 +102,14 @@ def test_a_group_of_exceptions_is_the_steps_error(root: Path) -> None:
     done = tuvl(root, "run", "group", "--json")
     assert json.loads(done.stdout)["status"] == "stopped"
     assert "Traceback" not in done.stderr
+
+
+def test_a_step_that_swallows_everything_does_not_keep_the_process(root: Path) -> None:
+    text = (root / "endless.yaml").read_text().replace("spec: {", "spec: { limits: { timeout_s: 0.3 },")
+    (root / "endless.yaml").write_text(text)
+    done = tuvl(root, "run", "endless", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["type"] == "RunLimitError"
 
 
 def test_after_ctrl_c_no_step_begins(root: Path) -> None:

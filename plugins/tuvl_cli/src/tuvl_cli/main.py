@@ -11,7 +11,7 @@ import click
 from tuvl_cli.group import TuvlGroup
 from tuvl_cli.logs import set_up_logging
 from tuvl_cli.options import global_flags
-from tuvl_cli.output import Unbreakable, flush, let_go
+from tuvl_cli.output import Unbreakable, flush, leave, let_go
 
 __all__ = ["cli", "main"]
 
@@ -39,7 +39,7 @@ def main() -> NoReturn:
         flush()
     except OSError as problem:
         code = _unwritable(problem, code)
-    sys.exit(code)
+    leave(code)
 
 
 def _run(arguments: list[str]) -> int:

@@ -11,13 +11,26 @@ import contextlib
 import json
 import os
 import sys
-from typing import IO, Any
+from collections.abc import Iterable
+from typing import IO, Any, NoReturn
 
 import click
 
-__all__ = ["Unbreakable", "claim_stdout", "echo", "echo_json", "flush", "let_go", "own_fileno", "warn"]
+__all__ = [
+    "Unbreakable",
+    "abandon",
+    "claim_stdout",
+    "echo",
+    "echo_json",
+    "flush",
+    "leave",
+    "let_go",
+    "own_fileno",
+    "warn",
+]
 
 _own: IO[str] | None = None
+_abandoned: list[Any] = []
 
 
 class Unbreakable:
@@ -116,6 +129,20 @@ def flush() -> None:
     for stream in (_own, sys.stdout):
         if stream is not None:
             stream.flush()
+
+
+def abandon(work: Iterable[Any]) -> None:
+    """Keep work that never ends until the process does: what swallows every exception would spin when destroyed."""
+    _abandoned.extend(work)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process; without tidying up where that would wait for abandoned work."""
+    if _abandoned:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def let_go() -> None:

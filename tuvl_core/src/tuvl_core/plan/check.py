@@ -68,7 +68,7 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
 
 def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:
     definition = plan.definition
-    if not plan.spine and len(plan.steps) == len(definition.spec.steps):
+    if plan.steps and not plan.spine and len(plan.steps) == len(definition.spec.steps):
         yield Diagnostic.of(
             NO_SPINE,
             "every step is only some other step's tool, so no step starts the run",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tuvl_cli.logs import HANDLER
+from tuvl_cli.output import abandon
 from tuvl_core import App, Principal, ProgressSink, RunHandle, RunResult
 
 __all__ = ["Session"]
@@ -75,7 +76,8 @@ class Session:
         for task in left:
             task.cancel()
         if left:
-            loop.run_until_complete(asyncio.wait(left, timeout=_GRACE_S))
+            _, endless = loop.run_until_complete(asyncio.wait(left, timeout=_GRACE_S))
+            abandon(endless)
         loop.run_until_complete(_no_longer_than(loop.shutdown_asyncgens()))
         # What is destroyed while it waits has been reported as left behind already.
         loop.set_exception_handler(lambda *_: None)
