@@ -8,7 +8,7 @@ __all__ = ["files"]
 
 _WORKFLOW: Final = """\
 # A workflow is a list of steps; each leaves by a signal, and `routes` says where that leads.
-# A signal without a route leads to the next step. `tuvl kinds` lists every kind of step.
+# `default` without a route leads to the next step; any other signal needs one. `tuvl kinds` lists every kind.
 kind: Workflow
 metadata:
   name: greet
