@@ -319,15 +319,13 @@ def write_project(root: Path, steps: str, head: str = "", models: Sequence[str] 
         (root / f"model_{name}.yaml").write_text(MODEL.format(name))
 
 
-def open_app(root: Path, environ: Mapping[str, str], calling: str = "native", **models: Actor) -> App:
-    """Load a project whose model family `test` is played by actors, who are offered tools in one way."""
-    played = {name: Written(actor) if calling == "schema" else actor for name, actor in models.items()}
+def open_app(root: Path, environ: Mapping[str, str], **models: Any) -> App:
+    """Load a project whose model family `test` is played by models that are all offered tools in one way."""
+    [calling] = {model.tool_calling for model in models.values()} or {"native"}
     project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
-    if calling == "native" and models:
-        calling = next(iter(models.values())).tool_calling
     family = ModelFamily(
         prefix="test",
-        create=lambda settings: played[settings.model.partition("/")[2]],
+        create=lambda settings: models[settings.model.partition("/")[2]],
         tool_calling=calling,
     )
     add_family(project, family)
@@ -348,7 +346,8 @@ async def stage(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
 
     async def put(steps: str, *, head: str = "", environ: Mapping[str, str] | None = None, **models: Actor) -> Scene:
         write_project(tmp_path, steps, head, tuple(models))
-        app = open_app(tmp_path, environ or {}, calling, **models)
+        played = {name: Written(actor) if calling == "schema" else actor for name, actor in models.items()}
+        app = open_app(tmp_path, environ or {}, **played)
         apps.append(await app.__aenter__())
         return Scene(app)
 

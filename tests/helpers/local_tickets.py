@@ -116,14 +116,14 @@ def orders() -> Iterator[str]:
         yield url
 
 
-def desk(root: Path, url: str, calling: str, max_tokens: int = 400) -> App:
-    """The example, with the local model offered its tools in one way."""
+def desk(root: Path, url: str, calling: str, max_tokens: int = 400, threads: int = 0) -> App:
+    """The example, with the local model offered its tools in one way; 0 threads: one for each core."""
     folder = root / calling
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".env"))
     model = folder / "llms" / "default.yaml"
     text = model.read_text().replace("max_tokens: 400", f"max_tokens: {max_tokens}")
     model.write_text(f"{text.rstrip()}\n  tool_calling: {calling}\n")
-    environ = {"ORDER_SERVICE_URL": url, "MODEL": "local/smollm2-135m"}
+    environ = {"ORDER_SERVICE_URL": url, "MODEL": "local/smollm2-135m", "TUVL_LOCAL_THREADS": str(threads)}
     return App(load_project(folder, plugins=Plugins.load(root=folder, environ=environ), environ=environ))
 
 

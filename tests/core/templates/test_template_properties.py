@@ -82,7 +82,7 @@ def test_no_text_crashes_a_path(text: str) -> None:
     except TemplateError:
         return
     path.get({"a": [1]})
-    path.get([])
+    assert path.get([], "nothing") == "nothing"
 
 
 OPERATORS = ["eq", "neq", "gt", "gte", "lt", "lte", "in", "contains"]

@@ -143,7 +143,7 @@ def test_any_text_of_a_model_by_schema_ends_in_one_exit_too(
     talker = Talker(texts, reasons)
 
     async def play() -> Any:
-        async with open_app(project, {}, actor=talker) as app:  # type: ignore[arg-type]
+        async with open_app(project, {}, actor=talker) as app:
             return await app.run("w", {"text": "t"})
 
     result = asyncio.run(play())

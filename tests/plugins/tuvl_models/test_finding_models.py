@@ -303,7 +303,8 @@ async def test_what_is_meant_as_a_call_is_one(
 @pytest.mark.parametrize("piece", ["[", '{"name":', '{"name":"x"\n', '[{"name":"x",', "{", '<think>{"a":', "```\n{"])
 async def test_a_rambling_reply_is_read_in_reasonable_time(tmp_path: Path, piece: str) -> None:
     model, _ = bound(tmp_path, piece * 20_000, spec=SCHEMA_SPEC)
-    await asyncio.wait_for(model.complete(ChatRequest(messages=HISTORY, tools=TOOLS)), 20)
+    reply = await asyncio.wait_for(model.complete(ChatRequest(messages=HISTORY, tools=TOOLS)), 20)
+    assert reply.tool_calls or reply.content == piece * 20_000
 
 
 REFUSED = ModelError("400: response_format json_schema is not supported", schema_refused=True)
@@ -322,6 +323,13 @@ async def test_a_provider_that_refuses_the_schema_is_told_the_form(tmp_path: Pat
     warned = [record.getMessage() for record in caplog.records if "schema_refused" in record.getMessage()]
     assert len(warned) == 1
     assert "test/x" in warned[0]
+
+
+async def test_a_refusal_uses_no_retry_up(tmp_path: Path) -> None:
+    spec = "{ model: test/x, tool_calling: schema, retry: { attempts: 2, backoff: 0 } }"
+    model, script = bound(tmp_path, REFUSED, ModelError("busy", retryable=True), CALL, spec=spec)
+    reply = await model.complete(ChatRequest(messages=HISTORY, tools=TOOLS))
+    assert (reply.attempts, len(script.requests)) == (3, 3)
 
 
 async def test_a_refusal_without_a_schema_is_a_failure(tmp_path: Path) -> None:

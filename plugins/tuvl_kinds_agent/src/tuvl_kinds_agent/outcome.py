@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from tuvl_models import distinct, find_objects, read_whole, without_reasoning
+from tuvl_models import distinct_objects, find_objects, read_list, without_reasoning
 
 __all__ = ["RESERVED_EXITS", "Answer", "NoAnswer", "read_answer"]
 
@@ -48,7 +48,7 @@ def read_answer(text: str, exits: Sequence[str]) -> Answer:
 
 
 def _chosen(text: str, exits: Sequence[str]) -> Answer:
-    answers = distinct(item for item in find_objects(text) if "outcome" in item)
+    answers = distinct_objects(item for item in find_objects(text) if "outcome" in item)
     allowed = ", ".join(exits)
     if not answers:
         raise NoAnswer(f"the final answer holds no complete JSON object with an outcome (one of: {allowed})")
@@ -65,7 +65,7 @@ def _chosen(text: str, exits: Sequence[str]) -> Answer:
 def _free(text: str) -> Answer:
     """Without declared exits text is an answer too; one object in it is the answer itself."""
     objects = find_objects(text)
-    answers = distinct(item for item in objects if "result" in item or "outcome" in item)
+    answers = distinct_objects(item for item in objects if "result" in item or "outcome" in item)
     if len(answers) > 1:
         raise NoAnswer(f"the final answer holds {len(answers)} answers that contradict each other")
     if not answers and len(objects) == 1:
@@ -73,7 +73,7 @@ def _free(text: str) -> Answer:
     if answers:
         return Answer("default", answers[0].get("result", answers[0]))
     shown = without_reasoning(text)
-    listed = read_whole(shown)
+    listed = read_list(shown)
     return Answer("default", shown if listed is None else listed)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tuvl_core import StepCall, StepResult, text_of
 from tuvl_kinds_agent.config import AgentSpec, Output
-from tuvl_models import ChatReply, distinct, find_objects, without_reasoning
+from tuvl_models import ChatReply, distinct_objects, find_objects, without_reasoning
 
 __all__ = ["parse_problem", "parse_reply"]
 
@@ -37,7 +37,7 @@ def parse_problem(reply: ChatReply, output: Output) -> str | None:
 
 
 def _fields(content: str, output: Output) -> tuple[Fields | None, str | None]:
-    found = distinct(find_objects(content))
+    found = distinct_objects(find_objects(content))
     if len(found) != 1:
         what = "no complete JSON object" if not found else f"{len(found)} different JSON objects"
         return None, f"the answer has to be one JSON object; it holds {what}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tuvl_models.document import AgentModelSpec, ModelSettings, RetrySpec
     from tuvl_models.errors import ModelError
     from tuvl_models.family import ModelFamily, add_family, families, resolve_model
-    from tuvl_models.json_text import distinct, find_objects, read_whole, without_reasoning
+    from tuvl_models.json_text import distinct_objects, find_objects, read_list, without_reasoning
     from tuvl_models.tokens import estimate_tokens
 
 _MODULES: Final = {
@@ -24,7 +24,7 @@ _MODULES: Final = {
     "document": "AgentModelSpec ModelSettings RetrySpec",
     "errors": "ModelError",
     "family": "ModelFamily add_family families resolve_model",
-    "json_text": "distinct find_objects read_whole without_reasoning",
+    "json_text": "distinct_objects find_objects read_list without_reasoning",
     "tokens": "estimate_tokens",
 }
 _WHERE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -42,11 +42,11 @@ __all__ = [
     "ToolCall",
     "Usage",
     "add_family",
-    "distinct",
+    "distinct_objects",
     "estimate_tokens",
     "families",
     "find_objects",
-    "read_whole",
+    "read_list",
     "resolve_model",
     "without_reasoning",
 ]

@@ -82,7 +82,7 @@ class BoundModel:
 
     async def _within_limit(self, request: ChatRequest, by_schema: bool = False) -> ChatReply:
         seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout
-        made = 1
+        made = tried = 1  # calls that were made, and those that count against `retry.attempts`
         if by_schema and self._no_schema:
             request = _described(request)
         try:
@@ -97,7 +97,8 @@ class BoundModel:
                             self._warn_of_refusal(failure)
                             request = _described(request)
                         else:
-                            await self._wait_for_another(failure, made, limit.due)
+                            await self._wait_for_another(failure, tried, limit.due)
+                            tried += 1
                         made += 1
         except TimeoutError:
             raise ModelError(
@@ -112,17 +113,17 @@ class BoundModel:
             fields = {"model": self.settings.model, "error": str(failure)}
             log_event(_log, logging.WARNING, "model.schema_refused", fields)
 
-    async def _wait_for_another(self, failure: ModelError, made: int, due: float) -> None:
+    async def _wait_for_another(self, failure: ModelError, tried: int, due: float) -> None:
         """Wait before another attempt; where none would help, is left, or fits into the time, fail as it failed."""
         retry = self.settings.retry
-        if not failure.retryable or made >= retry.attempts:
+        if not failure.retryable or tried >= retry.attempts:
             raise failure from None
-        seconds = retry.backoff * 2 ** (made - 1)
+        seconds = retry.backoff * 2 ** (tried - 1)
         if failure.retry_after_s is not None:
             seconds = max(seconds, failure.retry_after_s)
         if asyncio.get_running_loop().time() + seconds >= due:
             raise failure from None
-        fields = {"model": self.settings.model, "attempt": made, "wait_s": seconds}
+        fields = {"model": self.settings.model, "attempt": tried, "wait_s": seconds}
         log_event(_log, logging.WARNING, "model.retry", fields)
         await asyncio.sleep(seconds)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["BROKEN", "Piece", "distinct", "find_objects", "find_pieces", "read_whole", "without_reasoning"]
+__all__ = ["BROKEN", "Piece", "distinct_objects", "find_objects", "find_pieces", "read_list", "without_reasoning"]
 
 BROKEN: Final = object()
 """Stands for a value that looks like JSON and is none, or is nested too deeply."""
@@ -93,7 +93,7 @@ def find_pieces(text: str) -> list[Piece]:
     return found
 
 
-def distinct(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def distinct_objects(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Leave out objects that say the same as one before: repeating an answer is no contradiction."""
     kept: list[dict[str, Any]] = []
     for item in objects:
@@ -102,7 +102,7 @@ def distinct(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def read_whole(text: str) -> Any:
+def read_list(text: str) -> Any:
     """Give the list that the text is, inside a fence or not; None if it is anything else."""
     fence = _FENCE.match(text)
     inner = (fence[1] if fence else text).strip()

@@ -79,10 +79,12 @@ async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
         raise
     except Exception as error:
         text = call.run.scrub(f"{type(error).__name__}: {error}")
-        return Dispatch(signal="error", error=text, error_type=type(error).__name__)
+        answer = Dispatch(signal="error", error=text, error_type=type(error).__name__)
+    else:
+        answer = _answer(call, result)
     if perf_counter() - began > BLOCKED_S:
         await let_others_run()
-    return _answer(call, result)
+    return answer
 
 
 async def let_others_run() -> float:

@@ -45,7 +45,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
             raise _too_many_steps(run, step, max_steps)
         taken += 1
         if taken % YIELD_EVERY == 0:
-            await asyncio.sleep(0)
+            began = await let_others_run()
         run.step_id = id = step.id
         visits[id] = visit = visits.get(id, 0) + 1
         if sinks:
@@ -72,10 +72,10 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
         if sinks or signal == "error" or result.deletes or result.error is not None or result.result is not UNSET:
             settle(run, step, result)
         ended = perf_counter()
-        run.path.append((id, visit, signal, ended - began))
-        if ended - began > BLOCKED_S:
-            ended = await let_others_run()
-        began = ended
+        took, began = ended - began, ended
+        run.path.append((id, visit, signal, took))
+        if took > BLOCKED_S:
+            began = await let_others_run()
         if sinks:
             run.emit("step", id, visit, step.kind_name, signal)
             began = perf_counter()

@@ -29,7 +29,9 @@ def compile_workflow(project: Project, name: str) -> Plan:
         ProjectError: Structure errors stand in the way; flow errors do not.
     """
     definition = find_workflow(project, name)
-    refuse(name, [*project.plugins.problems, *project.diagnostics_for(name), *_unreadable(project, definition)])
+    # Nothing runs on a limit, or with a plugin, that its operator did not mean.
+    refuse(name, [*project.plugins.problems, *project.settings.problems])
+    refuse(name, [*project.diagnostics_for(name), *_unreadable(project, definition)])
     plan = build_plan(project, definition)
     refuse(name, check_workflow(plan))
     if plan.first is None:

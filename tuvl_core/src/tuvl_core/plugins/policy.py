@@ -56,7 +56,7 @@ class Policy:
     def read(cls, root: Path | None, environ: Mapping[str, str], defaults: Mapping[str, Any]) -> Policy:
         """Read the policy from the environment and the project's settings files."""
         settings = Settings.load(root, environ, with_defaults(PLUGIN_SETTINGS, defaults), only_declared=True)
-        broken = bool(settings.unreadable)  # nothing third-party then loads by itself
+        broken = bool(settings.unreadable)
 
         def value(key: str, strictest: Any) -> Any:
             name = f"plugins.{key}"

@@ -19,7 +19,7 @@ from tuvl_cli.running.outlet import EventLines
 from tuvl_cli.running.progress import Progress, choose_view
 from tuvl_cli.running.request import principal, read_input
 from tuvl_cli.running.session import Session
-from tuvl_core import App, CodecError, Plan, Project, ProjectError, RunResult, to_wire
+from tuvl_core import App, CodecError, Diagnostic, Plan, Project, RunResult, to_wire
 
 __all__ = ["Order", "carry_out"]
 
@@ -84,13 +84,15 @@ def carry_out(order: Order) -> int:
 def _warn_of_problems(project: Project) -> None:
     """Say which plugins are left out, and what is wrong with settings; what refuses a run says so itself."""
     for item in project.plugins.problems:
-        if item.severity != "info" and not (item.severity == "error" and item.klass == "structure"):
+        if item.severity != "info" and not _refuses(item):
             warn(f"{item.message}; {item.hint}" if item.hint else item.message)
-    unusable = [item for item in project.settings.problems if item.severity == "error" and item.klass == "structure"]
-    if unusable:  # nothing runs on a limit, or with a plugin, that its operator did not mean
-        raise ProjectError("settings cannot be used", unusable)
     for item in project.settings.problems:
-        warn(str(item))
+        if not _refuses(item):
+            warn(str(item))
+
+
+def _refuses(item: Diagnostic) -> bool:
+    return item.severity == "error" and item.klass == "structure"
 
 
 def _events(session: Session) -> EventLines | None:
