@@ -316,3 +316,35 @@ async def test_log_lines_have_the_names_of_the_contract(stage, caplog):
         "autonomous_agent.max_iterations",
     ]
     assert all("step_id=work" in line and "iteration=1" in line for line in lines)
+
+
+class Watcher(Sink):
+    """Looks at the loop while it is told of its events, as somebody in the same process can."""
+
+    def __init__(self, app):
+        super().__init__()
+        self.app = app
+        self.failures = []
+
+    def emit(self, event):
+        super().emit(event)
+        self.failures += [(self.progress[-1].get("tool"), loop.failure) for loop in self.app.loops if event.snapshot]
+
+
+async def test_why_a_tool_failed_shows_in_the_log_and_to_who_watches(stage, caplog):
+    caplog.set_level(logging.DEBUG)
+    size = json.dumps({"size": 900})
+    actor = Actor(turn(tool_call("boom", size), tool_call("ping"), tool_call("pong\x1b")), answer())
+    scene = await stage(agent("ping", "boom") + node("ping") + node("boom"), actor=actor)
+    sink = Watcher(scene.app)
+    await scene.run(sinks=[sink])
+    told = dict(sink.failures)
+    assert told["boom"].startswith("ValueError: no such thing: xxx")
+    assert len(told["boom"]) < 320
+    assert told["ping"] is None
+    assert "there is no tool" in next(text for tool, text in sink.failures if tool not in ("ping", "boom", None))
+    lines = [r.getMessage() for r in caplog.records if r.getMessage().startswith("autonomous_agent.tool_failed")]
+    assert [r.levelname for r in caplog.records if r.getMessage() in lines] == ["DEBUG", "DEBUG"]
+    assert "tool=boom" in lines[0]
+    assert "error=ValueError: no such thing: x" in lines[0]
+    assert all("error" not in item for item in sink.progress)

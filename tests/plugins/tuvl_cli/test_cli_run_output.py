@@ -174,6 +174,21 @@ def in_terminal(desk, *arguments: str, stdout: int | None = None) -> tuple[int, 
     return process.wait(30), shown.decode()
 
 
+def test_why_a_tool_failed(desk):
+    failing = """loop.failure = "ValueError: no such\\x1border"
+        call.progress("tool_call", {"iteration": 1, "tool": "find", "signal": "error"})
+        loop.failure = None
+        loop.close()"""
+    desk.write("plugins/looping.py", LOOP.replace("loop.close()", failing))
+    desk.workflow("work", {"id": "ticket", "kind": "acme.Looping"})
+    lines = desk("run", "work").stderr.splitlines()
+    assert lines[2:5] == [
+        "  look\ufffd[31mup: default, 3 times in a row",
+        "  find: error",
+        "    ValueError: no such\ufffdorder",
+    ]
+
+
 def test_live_progress(desk):
     desk.write("plugins/looping.py", LOOP)
     desk.workflow("work", {"id": "ticket", "kind": "acme.Looping"})

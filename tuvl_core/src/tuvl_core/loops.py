@@ -160,6 +160,8 @@ class LoopHandle:
         tenant: Whose run it is; operators of other tenants never see it.
         metadata: Counters the loop keeps current (iteration, tokens, calls per tool): numbers and
             declared names only, no context values.
+        failure: Why the tool call that an event is just telling of failed, in one line without secrets; None
+            otherwise. It is for who watches in this process: it may hold values, so nothing sends it on.
     """
 
     __slots__ = (
@@ -168,6 +170,7 @@ class LoopHandle:
         "_registry",
         "_scopes",
         "_status_sink",
+        "failure",
         "id",
         "max_pause_s",
         "metadata",
@@ -200,6 +203,7 @@ class LoopHandle:
         self.tenant = tenant
         self.max_pause_s = max_pause_s
         self.metadata = metadata
+        self.failure: str | None = None
         self.started = time.time()
         self.status: LoopStatus = "running"
         self._control: LoopControl | None = None

@@ -125,13 +125,18 @@ def _answer(loop: Loop, id: str, tool: Tool, arguments: dict[str, Any], result: 
         loop.call.context.apply(result.delta, result.deletes)  # type: ignore[attr-defined]
     loop.messages.append(tool_message(id, result_text(tool, result)))
     repeats = loop.repeated(tool.ref, arguments)
-    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats)
+    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats, _why(result))
 
 
 def _timed_out(loop: Loop, tool: Tool, arguments: dict[str, Any], result: Dispatch) -> Exit:
     repeats = loop.repeated(tool.ref, arguments)
-    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats)
+    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats, _why(result))
     return failure(loop, "tool_timeout", result.error or f"tool {tool.ref!r} timed out")
+
+
+def _why(result: Dispatch) -> str | None:
+    error, type = result.error, result.error_type
+    return f"{type}: {error}" if error and type and not error.startswith(type) else error
 
 
 def _span(loop: Loop, name: str) -> Any:
@@ -150,4 +155,4 @@ def _refuse(loop: Loop, request: Request) -> None:
     loop.messages.append(tool_message(request.id, error_text(request.problem, request.problem_type)))
     repeats = loop.repeated(request.name, request.problem)
     declared = request.tool is not None
-    loop.report.tool_call(loop.turn, request.name, declared, "error", repeats)
+    loop.report.tool_call(loop.turn, request.name, declared, "error", repeats, request.problem)

@@ -20,6 +20,7 @@ BUDGET_EXCEEDED: Final = counter("tuvl.agent", "tuvl.agent.budget_exceeded")
 
 _log = logging.getLogger("tuvl.agent")
 _step_log = logging.getLogger("tuvl.step")
+MAX_FAILURE_CHARS: Final = 300
 
 
 def loop_numbers(refs: Iterable[str], max_iterations: int, token_budget: int | None) -> dict[str, Any]:
@@ -44,10 +45,11 @@ class Report:
         loop: Its handle.
     """
 
-    __slots__ = ("_call", "_muted", "_numbers", "_run", "_verbose")
+    __slots__ = ("_call", "_loop", "_muted", "_numbers", "_run", "_verbose")
 
     def __init__(self, call: StepCall, loop: LoopHandle) -> None:
         self._call = call
+        self._loop = loop
         self._run = call.run
         self._numbers = loop.metadata
         self._verbose = _step_log.isEnabledFor(logging.INFO)
@@ -67,7 +69,9 @@ class Report:
             }
             self._tell("iteration", "autonomous_agent.turn", fields)
 
-    def tool_call(self, iteration: int, tool: str, declared: bool, signal: str, repeats: int) -> None:
+    def tool_call(
+        self, iteration: int, tool: str, declared: bool, signal: str, repeats: int, error: str | None = None
+    ) -> None:
         """A call of a turn has its result.
 
         Args:
@@ -76,6 +80,7 @@ class Report:
             declared: Whether it is a declared tool.
             signal: The signal it left by.
             repeats: The number of this very call in a row, this one included.
+            error: Why it failed, if it did; it reaches who watches here and the log, and no event.
         """
         numbers = self._numbers
         if declared:
@@ -89,7 +94,11 @@ class Report:
             fields: dict[str, Any] = {"iteration": iteration, "tool": tool, "signal": signal}
             if repeats > 1:
                 fields["repeats"] = repeats
+            self._loop.failure = failure = self._line(error) if error is not None else None
             self._tell("tool_call", "autonomous_agent.tool_call", fields)
+            if failure is not None:
+                self._loop.failure = None
+                self._write(logging.DEBUG, "autonomous_agent.tool_failed", {**fields, "error": failure})
 
     def exit(self, iteration: int, signal: str, abnormal: str | None) -> None:
         """The loop is over.
@@ -112,6 +121,11 @@ class Report:
     def warn(self, event: str, iteration: int, **fields: Any) -> None:
         """Something that a person should know and that ends nothing."""
         self._write(logging.WARNING, event, {"iteration": iteration, **fields})
+
+    def _line(self, error: str) -> str:
+        """A failure in one line without secrets, never long."""
+        text = " ".join(self._run.scrub(error).split())
+        return text if len(text) <= MAX_FAILURE_CHARS else f"{text[:MAX_FAILURE_CHARS]}…"
 
     def _labels(self) -> dict[str, str]:
         return {"tuvl.workflow.name": self._call.workflow, "tuvl.agent.step_id": self._call.step.id}

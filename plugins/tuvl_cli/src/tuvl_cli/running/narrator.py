@@ -59,19 +59,20 @@ class Narrator:
         self._kinds = min(max(map(len, kinds.values()), default=0), 32)
         self._headed: tuple[str, int] | None = None
 
-    def tell(self, event: StepEvent, limits: Mapping[str, Any]) -> Iterator[Line]:
+    def tell(self, event: StepEvent, limits: Mapping[str, Any], failure: str | None = None) -> Iterator[Line]:
         """Give the lines that an event is worth.
 
         Args:
             event: The event.
             limits: `max_iterations` and `token_budget` of the loop it comes from, where they are known.
+            failure: Why the tool call that the event tells of failed, where that is known.
         """
         if event.type == "step" and event.signal == "running":
             self.now = Now(step=_name(event), kind=event.kind or "", since=event.time)
         elif event.type == "step":
             yield self._left(event)
         elif event.type == "progress":
-            yield from self._progress(event, limits)
+            yield from self._progress(event, limits, failure)
 
     def _left(self, event: StepEvent) -> Line:
         began = self.now.since if self.now is not None else event.time
@@ -80,7 +81,7 @@ class Narrator:
         head = self._head(event)
         return Line(text=f"{head}  {signal}  {seconds(event.time - began)}", good=signal not in _BAD)
 
-    def _progress(self, event: StepEvent, limits: Mapping[str, Any]) -> Iterator[Line]:
+    def _progress(self, event: StepEvent, limits: Mapping[str, Any], failure: str | None) -> Iterator[Line]:
         snapshot = event.snapshot
         fields = dict(snapshot.get(_CHANNEL) or next(iter((snapshot.get("progress") or {}).values()), {}))
         what = str(fields.pop("type", ""))
@@ -96,6 +97,8 @@ class Narrator:
             yield Line(text=self._head(event).rstrip())
         inner = f"{printable(event.step_id or '')}: " if event.parent else ""
         yield Line(text=f"{inner}{text}", depth=depth)
+        if failure is not None and what == "tool_call":
+            yield Line(text=printable(failure), depth=depth + 1)
 
     def _head(self, event: StepEvent) -> str:
         return f"{_name(event):<{self._names}}  {event.kind or '':<{self._kinds}}"

@@ -15,6 +15,7 @@ __all__ = ["Progress", "choose_view"]
 
 _MOST_EVENTS: Final = 10_000
 _LAST_LOOK_S: Final = 2.0
+_Item = tuple[StepEvent, Mapping[str, Any], str | None]
 
 
 class View(Protocol):
@@ -55,21 +56,18 @@ class Progress:
         self._view = view
         self._narrator = Narrator(kinds)
         self._loops = loops
-        self._outlet: Outlet[tuple[StepEvent, Mapping[str, Any]]] = Outlet(self._show, most=_MOST_EVENTS)
+        self._outlet: Outlet[_Item] = Outlet(self._show, most=_MOST_EVENTS)
 
     def emit(self, event: StepEvent) -> None:
         """Take one event."""
         limits: Mapping[str, Any] = {}
+        failure: str | None = None
         if event.type == "progress":
-            limits = next(
-                (
-                    loop.metadata
-                    for loop in self._loops
-                    if loop.run_id == event.run_id and loop.step_id == event.step_id
-                ),
-                limits,
-            )
-        self._outlet.put((event, limits), 1)
+            for loop in self._loops:
+                if loop.run_id == event.run_id and loop.step_id == event.step_id:
+                    limits, failure = loop.metadata, loop.failure
+                    break
+        self._outlet.put((event, limits, failure), 1)
 
     def close(self) -> None:
         """The run is over; `finish` waits for the view."""
@@ -79,6 +77,5 @@ class Progress:
         self._outlet.close(_LAST_LOOK_S)
         self._view.close()
 
-    def _show(self, item: tuple[StepEvent, Mapping[str, Any]]) -> None:
-        event, limits = item
-        self._view.show(list(self._narrator.tell(event, limits)), self._narrator.now)
+    def _show(self, item: _Item) -> None:
+        self._view.show(list(self._narrator.tell(*item)), self._narrator.now)
