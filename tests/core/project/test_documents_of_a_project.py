@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tuvl_core.diagnostics import Diagnostic, Location
 from tuvl_core.errors import ProjectError
 from tuvl_core.project import WorkflowMetadata, load_project
 from tuvl_core.views import Secret
@@ -222,3 +223,17 @@ def test_yaml_problems_of_a_document_belong_to_its_workflow(load):
     assert [item.code for item in project.diagnostics_for("flow")] == ["TUVL-Y005"]
     assert [item.code for item in project.diagnostics] == ["TUVL-Y005", "TUVL-S020", "TUVL-Y005"]
     assert project.diagnostics_for("nope") == []
+
+
+def test_the_text_of_an_error_shows_the_first_findings() -> None:
+    where = Location(path="w.yaml", line=3, column=5)
+    found = [
+        Diagnostic(severity="error", code=f"T{n}", message="is wrong", location=where, hint="mend it") for n in range(7)
+    ]
+    error = ProjectError("workflow 'w' cannot run: 7 errors", found)
+    lines = str(error).splitlines()
+    assert lines[0] == error.message == "workflow 'w' cannot run: 7 errors"
+    assert lines[1] == "  w.yaml:3:5: error T0: is wrong (mend it)"
+    assert lines[-1] == "  … and 2 more"
+    assert len(lines) == 7
+    assert str(ProjectError(f"x has errors: {found[0]}", found[:1])) == f"x has errors: {found[0]}"

@@ -17,6 +17,7 @@
         ├── RunLimitError          `max_steps`, `timeout_s` or `token_budget` reached
         ├── StepCrashedError       a kind raised what is not its `error`: a bug
         ├── AccessError            a step reached for what the run may not touch
+        ├── ConflictError          another run was in the way; all was undone and may be done again
         └── CommitFailedError      a scope refused to finish the run
 
 `StepError` is what a kind raises; everything under `RunError` is the engine's to raise.
@@ -25,7 +26,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tuvl_core.diagnostics import Diagnostic
@@ -34,6 +35,7 @@ __all__ = [
     "AccessError",
     "CodecError",
     "CommitFailedError",
+    "ConflictError",
     "DeniedError",
     "InputError",
     "PluginError",
@@ -52,6 +54,10 @@ __all__ = [
 ]
 
 
+_SHOWN: Final = 5
+"""How many findings the text of an error shows."""
+
+
 class TuvlError(Exception):
     """Base of every error tuvl raises on purpose."""
 
@@ -65,7 +71,7 @@ class PluginError(TuvlError):
 
 
 class ProjectError(TuvlError):
-    """The project, or the part of it a run needs, has structure errors.
+    """The project, or the part of it a run needs, has structure errors. As text it shows the first of them.
 
     Args:
         message: One line for people.
@@ -74,7 +80,15 @@ class ProjectError(TuvlError):
 
     def __init__(self, message: str, diagnostics: Iterable[Diagnostic] = ()) -> None:
         super().__init__(message)
+        self.message = message
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+
+    def __str__(self) -> str:
+        more = [text for item in self.diagnostics if (text := str(item)) not in self.message]
+        lines = [self.message, *(f"  {text}" for text in more[:_SHOWN])]
+        if len(more) > _SHOWN:
+            lines.append(f"  … and {len(more) - _SHOWN} more")
+        return "\n".join(lines)
 
 
 class UnknownWorkflowError(TuvlError):
@@ -200,6 +214,26 @@ class StepCrashedError(RunError):
 
 class AccessError(RunError):
     """A step reached for something this run may not touch."""
+
+
+class ConflictError(RunError):
+    """Another run was in the way: a deadlock, or a transaction that cannot be serialized.
+
+    What this run did will be undone. The engine does it again where that repeats nothing outside
+    the transaction (`Run.repeatable`); else the run fails.
+
+    Args:
+        message: What was in the way.
+        type: Its short name, such as `deadlock`.
+        step: Id of the step it happened at, where there is one.
+        workflow: Name of the workflow.
+    """
+
+    def __init__(
+        self, message: str, *, type: str = "conflict", step: str | None = None, workflow: str | None = None
+    ) -> None:
+        super().__init__(message, step=step, workflow=workflow)
+        self.type = type
 
 
 class CommitFailedError(RunError):

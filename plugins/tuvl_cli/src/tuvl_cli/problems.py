@@ -57,6 +57,8 @@ def show(problem: Exception, *, debug: bool) -> int:
 
 
 def _message(problem: Exception) -> str:
+    if isinstance(problem, ProjectError):
+        return problem.message  # its findings follow
     if isinstance(problem, TuvlError):
         return str(problem)
     if isinstance(problem, OSError) and problem.strerror:
