@@ -34,7 +34,7 @@ def test_a_good_agent_has_no_findings(tmp_path: Path) -> None:
     [
         (GOOD.replace("    model: actor\n", ""), "TUVL-A001", "error", "agent:"),
         (GOOD.replace("model: actor", "model: ''"), "TUVL-A001", "error", ""),
-        (GOOD.replace("model: actor", "model: missing"), "TUVL-A002", "warning", "missing"),
+        (GOOD.replace("model: actor", "model: missing"), "TUVL-A002", "error", "missing"),
         (GOOD.replace("    steering: Help.\n", ""), "TUVL-A003", "warning", ""),
         (GOOD.replace("steering: Help.", "steering: ' '"), "TUVL-A003", "warning", ""),
         (agent(), "TUVL-A006", "warning", ""),
@@ -136,6 +136,40 @@ def test_keys_and_values_of_the_wrong_shape_are_structure_errors(tmp_path, old, 
     assert errors[0].location.line > 5
     with pytest.raises(ProjectError):
         open_app(tmp_path, {}).plan("w")
+
+
+@pytest.mark.parametrize("model", ["missing", "nobody/x"])
+def test_validate_says_of_a_model_what_run_says(tmp_path: Path, model: str) -> None:
+    (tmp_path / "tuvl.toml").write_text('[plugins]\nblock = ["tuvl-model-litellm"]\n')
+    write_project(tmp_path, GOOD.replace("model: actor", f"model: {model}"))
+    project = open_app(tmp_path, {}).project
+    [found] = [item for item in check_project(project) if item.code == "TUVL-A002"]
+    assert (found.severity, found.klass) == ("error", "structure")
+    with pytest.raises(ProjectError) as caught:
+        open_app(tmp_path, {}).plan("w")
+    assert caught.value.diagnostics[0].message == found.message
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("scripted/desk", "no ScriptedModel `desk`"),
+        ("scripted/broken", "the ScriptedModel `broken` has errors: broken.yaml:3"),
+        ("local/smolm", "no local model 'smolm'"),
+        ("local/missing.gguf", "no file"),
+    ],
+)
+def test_a_model_string_whose_family_has_no_such_model(tmp_path: Path, model: str, said: str) -> None:
+    pytest.importorskip("tuvl_model_local")
+    script = "kind: ScriptedModel\nmetadata: { name: broken }\nspec: { turn: [] }\n"
+    (tmp_path / "broken.yaml").write_text(script)
+    write_project(tmp_path, GOOD.replace("model: actor", f"model: {model}"))
+    project = open_app(tmp_path, {}).project
+    [found] = [item for item in check_project(project) if item.code == "TUVL-A018"]
+    assert (found.severity, found.klass) == ("error", "flow")
+    assert said in found.message
+    assert said in next(item for item in check_project(project) if item.code == "TUVL-A018").message
+    open_app(tmp_path, {}).plan("w")  # the run starts, and fails when the agent asks
 
 
 def test_an_undefined_model_refuses_the_run(tmp_path: Path) -> None:

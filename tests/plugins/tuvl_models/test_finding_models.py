@@ -117,6 +117,20 @@ def test_a_model_that_nobody_serves(tmp_path: Path) -> None:
     assert "TUVL-M001" in {found.code for found in check_project(loaded)}
 
 
+def test_a_document_whose_family_does_not_have_its_model(tmp_path: Path) -> None:
+    (tmp_path / "w.yaml").write_text(
+        "kind: Workflow\nmetadata: { name: w }\nspec: { steps: [{ id: a, runner: x:y }] }\n"
+    )
+    loaded = project(tmp_path, "{ model: scripted/desk }")
+    [found] = [item for item in check_project(loaded) if item.code == "TUVL-M002"]
+    assert found.message.startswith("AgentModel 'default': there is no ScriptedModel `desk`")
+    assert found.location is not None
+    (tmp_path / "script.yaml").write_text(
+        "kind: ScriptedModel\nmetadata: { name: desk }\nspec: { turns: [{ content: hello }] }\n"
+    )
+    assert "TUVL-M002" not in {item.code for item in check_project(project(tmp_path, "{ model: scripted/desk }"))}
+
+
 async def test_a_retryable_failure_is_tried_again(tmp_path: Path) -> None:
     model, script = bound(tmp_path, ModelError("later", retryable=True), "now")
     reply = await model.complete(ask())

@@ -18,7 +18,7 @@ def _warning(number: int, title: str) -> Code:
 
 
 NO_MODEL: Final = _error(1, "structure", "an agent names no model")
-UNKNOWN_MODEL: Final = _warning(2, "an agent names a model that the project does not define")
+UNKNOWN_MODEL: Final = _error(2, "structure", "an agent names a model that cannot be found")
 NO_STEERING: Final = _warning(3, "an AutonomousAgent has no steering")
 OUT_OF_SCOPE: Final = _error(4, "flow", "a steering file or skill lies outside the agent's directory")
 NO_FILE: Final = _warning(5, "a steering file or skill does not exist or is no text")
@@ -34,6 +34,7 @@ BAD_PARAMETERS: Final = _error(14, "structure", "a tool's parameters are no JSON
 CYCLE: Final = _error(15, "structure", "agents are each other's tools")
 NO_TOOL_KIND: Final = _error(16, "structure", "a step whose kind cannot be a tool")
 TWIN_TOOL: Final = _error(17, "structure", "one step is the same agent's tool twice")
+BAD_MODEL: Final = _error(18, "flow", "an agent names a model that cannot be asked")
 UNROUTED_EXIT: Final = _warning(20, "an exit of an Agent has no route")
 NO_QUESTION: Final = _error(21, "flow", "an Agent sends its model nothing")
 JSON_ONLY: Final = _error(22, "structure", "a key of an Agent's output that needs `format: json`")
@@ -58,6 +59,7 @@ CODES: Final = (
     CYCLE,
     NO_TOOL_KIND,
     TWIN_TOOL,
+    BAD_MODEL,
     UNROUTED_EXIT,
     NO_QUESTION,
     JSON_ONLY,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tuvl_core import Code, Diagnostic, PlanView, StepView, declared
-from tuvl_kinds_agent.codes import NO_MODEL, UNKNOWN_MODEL
+from tuvl_core import Code, Diagnostic, PlanView, ProjectError, StepView, declared
+from tuvl_kinds_agent.codes import BAD_MODEL, NO_MODEL, UNKNOWN_MODEL
 
 __all__ = ["check_model", "finding", "only_a_tool"]
 
@@ -32,19 +32,23 @@ def finding(
 
 
 def check_model(model: str | None, step: StepView, plan: PlanView) -> Iterator[Diagnostic]:
-    """Whether there is a model, as far as the project's files tell."""
+    """Whether there is a model and it can be asked, as far as that shows before a run."""
+    from tuvl_models import model_problem
+
+    place = ("agent", "model")
     if not model:
         hint = "name an AgentModel document, or give a model string such as openai/gpt-4o-mini"
         yield finding(NO_MODEL, "`agent.model` must be given", step, plan, ("agent",), hint)
-    elif "/" not in model and model not in plan.project.definitions("AgentModel"):
-        yield finding(
-            UNKNOWN_MODEL,
-            f"there is no AgentModel {model!r} in this project",
-            step,
-            plan,
-            ("agent", "model"),
-            f"add a document `kind: AgentModel` with `metadata: {{ name: {model} }}`",
-        )
+        return
+    literal = "/" in model
+    try:
+        if not literal:
+            plan.project.find("AgentModel", model)
+        elif problem := model_problem(plan.project, model):
+            yield finding(BAD_MODEL, problem, step, plan, place)
+    except ProjectError as error:
+        add = f"add a document `kind: AgentModel` with `metadata: {{ name: {model} }}`"
+        yield finding(UNKNOWN_MODEL, error.message, step, plan, place, None if literal else add)
 
 
 def only_a_tool(step: StepView, plan: PlanView) -> bool:

@@ -18,7 +18,7 @@ def tuvl_chat_models() -> list[ModelFamily]:
     """Model strings `local/…`; so small a model calls tools by schema only."""
     from tuvl_models import ModelFamily
 
-    return [ModelFamily(prefix="local", create=_create, tool_calling="schema")]
+    return [ModelFamily(prefix="local", create=_create, tool_calling="schema", check=_check)]
 
 
 @hookimpl
@@ -56,3 +56,14 @@ def _create(settings: ModelSettings) -> ChatModel:
     from tuvl_model_local.model import LocalModel
 
     return LocalModel(settings)
+
+
+def _check(settings: ModelSettings) -> str | None:
+    from tuvl_model_local.weights import find_weights
+    from tuvl_models import ModelError
+
+    try:
+        find_weights(settings)
+    except ModelError as error:
+        return str(error)
+    return None

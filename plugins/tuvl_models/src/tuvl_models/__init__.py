@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tuvl_models.chat import ChatModel, ChatReply, ChatRequest, ToolCall, Usage
     from tuvl_models.document import AgentModelSpec, ModelSettings, RetrySpec
     from tuvl_models.errors import ModelError
-    from tuvl_models.family import ModelFamily, add_family, families, resolve_model
+    from tuvl_models.family import ModelFamily, add_family, families, model_problem, resolve_model
     from tuvl_models.json_text import distinct_objects, find_objects, read_list, without_reasoning
     from tuvl_models.tokens import estimate_tokens
 
@@ -23,7 +23,7 @@ _MODULES: Final = {
     "chat": "ChatModel ChatReply ChatRequest ToolCall Usage",
     "document": "AgentModelSpec ModelSettings RetrySpec",
     "errors": "ModelError",
-    "family": "ModelFamily add_family families resolve_model",
+    "family": "ModelFamily add_family families model_problem resolve_model",
     "json_text": "distinct_objects find_objects read_list without_reasoning",
     "tokens": "estimate_tokens",
 }
@@ -46,6 +46,7 @@ __all__ = [
     "estimate_tokens",
     "families",
     "find_objects",
+    "model_problem",
     "read_list",
     "resolve_model",
     "without_reasoning",

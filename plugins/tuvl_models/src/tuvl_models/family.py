@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tuvl_models.bound import BoundModel
     from tuvl_models.chat import ChatModel
 
-__all__ = ["ANY", "ModelFamily", "add_family", "families", "resolve_model"]
+__all__ = ["ANY", "ModelFamily", "add_family", "families", "model_problem", "resolve_model"]
 
 ANY: Final = "*"
 """The prefix of a family that takes every model string nobody else does."""
@@ -31,11 +31,14 @@ class ModelFamily:
             other family takes.
         create: Makes a model. Called once per model and project; imports what is heavy on first use.
         tool_calling: What `tool_calling: auto` means for its models.
+        check: Says what is wrong with a model that is to be made, None if nothing is known to be: called by
+            `tuvl validate`, so it looks at names and files and imports nothing heavy.
     """
 
     prefix: str
     create: Callable[[ModelSettings], ChatModel]
     tool_calling: Literal["native", "schema"] = "native"
+    check: Callable[[ModelSettings], str | None] | None = None
 
 
 class _Known:
@@ -84,6 +87,20 @@ def find_family(project: Project, model: str) -> ModelFamily:
         f"nothing that is installed serves the model {model!r} (served are: {served}); "
         "`pip install tuvl-model-litellm` serves those of every provider"
     )
+
+
+def model_problem(project: Project, model: str) -> str | None:
+    """Why a model that a model string names cannot be asked, as far as its family can tell before it is.
+
+    Args:
+        project: The project.
+        model: The model string.
+
+    Raises:
+        ProjectError: Nothing that is installed serves it.
+    """
+    family = find_family(project, model)
+    return family.check(ModelSettings(model=model, project=project)) if family.check is not None else None
 
 
 def resolve_model(project: Project, name: str) -> BoundModel:

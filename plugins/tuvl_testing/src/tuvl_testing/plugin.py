@@ -27,10 +27,16 @@ def tuvl_chat_models() -> list[ModelFamily]:
     """Model strings `scripted/<name of a ScriptedModel>`."""
     from tuvl_models import ModelFamily
 
-    return [ModelFamily(prefix="scripted", create=_create, tool_calling="native")]
+    return [ModelFamily(prefix="scripted", create=_create, tool_calling="native", check=_check)]
 
 
 def _create(settings: ModelSettings) -> ChatModel:
     from tuvl_testing.scripted.from_document import model_of
 
     return model_of(settings)
+
+
+def _check(settings: ModelSettings) -> str | None:
+    from tuvl_testing.scripted.from_document import problem_of
+
+    return problem_of(settings)

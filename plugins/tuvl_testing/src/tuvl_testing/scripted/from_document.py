@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import attrs
 
+from tuvl_core import Definition, ProjectError
 from tuvl_models import ChatRequest, ModelError, ModelSettings, ToolCall, Usage
 from tuvl_testing.scripted.document import ScriptedModelSpec, TurnSpec
 from tuvl_testing.scripted.model import ScriptedModel
 from tuvl_testing.scripted.turns import DEFAULT_USAGE, Turn, answer, turn
 
-__all__ = ["model_of"]
+__all__ = ["model_of", "problem_of"]
 
 _CONTEXT: Final = "$context"
 _RESULT: Final = "$result"
@@ -23,19 +24,34 @@ def model_of(settings: ModelSettings) -> ScriptedModel:
     """The scripted model that a model string names.
 
     Raises:
-        ModelError: The project has no such script, or has several and none was named.
+        ModelError: The project has no such script, it is not in order, or there are several and none was named.
     """
+    script = _script_of(settings)
+    turns = [_Said(item) for item in script.spec.turns]
+    return ScriptedModel(*turns, name=script.name, then=script.spec.then, keep=False)
+
+
+def problem_of(settings: ModelSettings) -> str | None:
+    """Why there is no scripted model of a model string; None where there is one."""
+    try:
+        _script_of(settings)
+    except ModelError as error:
+        return str(error)
+    return None
+
+
+def _script_of(settings: ModelSettings) -> Definition[ScriptedModelSpec]:
     project = settings.project
     scripts = project.definitions("ScriptedModel") if project is not None else {}
     name = settings.rest
     if not name:
         name = next(iter(scripts)) if len(scripts) == 1 else "default"
-    if name not in scripts:
-        listed = ", ".join(sorted(scripts)) or "none"
-        raise ModelError(f"there is no ScriptedModel {name!r} in this project; it has: {listed}")
-    spec: ScriptedModelSpec = scripts[name].spec
-    turns = [_Said(item) for item in spec.turns]
-    return ScriptedModel(*turns, name=name, then=spec.then, keep=False)
+    if project is None:
+        raise ModelError(f"there is no ScriptedModel {name!r}: the model is used outside a project")
+    try:
+        return project.find("ScriptedModel", name)
+    except ProjectError as error:
+        raise ModelError(error.message) from None
 
 
 class _Said:
