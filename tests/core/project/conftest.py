@@ -11,6 +11,7 @@ from typing import Any, Literal
 import attrs
 import pytest
 
+from tuvl_core.contributions import DocumentKind
 from tuvl_core.kinds import StepKind
 from tuvl_core.project import Project, load_project
 from tuvl_core.structure import field
@@ -107,7 +108,7 @@ class FakePlugins:
     def __init__(self) -> None:
         kinds = (AutonomousAgent, Functional, APICall, Router)
         self.kinds = {kind.name: SimpleNamespace(kind=kind()) for kind in kinds}
-        self.document_kinds = {"AgentModel": SimpleNamespace(kind="AgentModel", spec=ModelSpec, unique=True)}
+        self.document_kinds = {"AgentModel": DocumentKind(kind="AgentModel", spec=ModelSpec)}
         self.workflow_sections = {"acme_audit": SimpleNamespace(key="acme_audit", spec=Audit)}
         self.step_sections = {"acme_cost": SimpleNamespace(key="acme_cost", spec=int | None)}
         self.settings = ()

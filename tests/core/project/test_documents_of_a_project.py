@@ -78,6 +78,8 @@ def test_metadata(load):
         ("kind: Workflw\nspec: {}", "did you mean `Workflow`?"),
         ("kind: MCPServer\nspec: {}", "comes with the package tuvl-kinds-mcp"),
         ("kind: agentmodel\nx: 1", "did you mean `AgentModel`?"),
+        ("kind: McpServer\nx: 1", "did you mean `MCPServer`? `MCPServer` comes with the package tuvl-kinds-mcp"),
+        ("kind: Banana\nx: 1", "what is installed knows: Workflow, AgentModel"),
         (MODEL.replace("name: default", ""), "w.yaml:2:11 TUVL-S002 `metadata.name` must be given"),
         (MODEL.replace("default", "' '"), "w.yaml:2:19 TUVL-S024"),
         (MODEL.replace("default", '"a\\nb"'), "TUVL-S024 `metadata.name` must be text on one line"),

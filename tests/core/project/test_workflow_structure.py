@@ -141,7 +141,12 @@ def test_an_id_used_twice_names_both_steps(load):
         ("- id: a\n  runner: x\n  supervisor: {}", "comes with the package tuvl-supervisor"),
         ("- id: a\n  kind: MCP", "w.yaml:6:13 TUVL-W011 nothing that is installed knows steps of"),
         ("- id: a\n  kind: MCP", "`MCP` comes with the package tuvl-kinds-mcp: `pip install"),
+        ("- id: a\n  kind: mcp", "did you mean `MCP`? `MCP` comes with the package tuvl-kinds-mcp: `pip install"),
         ("- id: a\n  kind: ApiCall", "did you mean `APICall`?"),
+        (
+            "- id: a\n  kind: acme.Delay",
+            "brings it; what is installed knows: APICall, AutonomousAgent, Functional, Router",
+        ),
         ("- runner: x", "w.yaml:5:7 TUVL-S002 `spec.steps[0].id` must be given"),
         ("- id:\n  runner: x", "w.yaml:5:7 TUVL-S003 `spec.steps[0].id`: expected text, got noth"),
         ("- id: END\n  runner: x", "w.yaml:5:11 TUVL-W012 `END` is no id"),

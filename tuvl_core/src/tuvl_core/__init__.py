@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         wire_dumps,
     )
     from tuvl_core.context import Names, Overlay, clone
-    from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, Validator
+    from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, ToolBoundary, Validator
     from tuvl_core.deadlines import TimeLimit
     from tuvl_core.diagnostics import Code, Diagnostic, Location, sort_diagnostics
     from tuvl_core.distribution import Distribution
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         AccessError,
         CodecError,
         CommitFailedError,
+        ConflictError,
         DeniedError,
         InputError,
         PluginError,
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     from tuvl_core.loops import Directives, LoopControl, LoopHandle, LoopRegistry, LoopScope
     from tuvl_core.plan import Plan, PlanStep, Transition, all_codes, check_project, check_workflow, compile_workflow
     from tuvl_core.plugins import Candidate, KindEntry, Plugins
-    from tuvl_core.project import Definition, Project, StepDefinition, WorkflowSpec, load_project
+    from tuvl_core.project import Definition, Metadata, Project, StepDefinition, WorkflowSpec, load_project
     from tuvl_core.runs import Meter, PathEntry, Run, RunFailure, RunResult, RunScope
     from tuvl_core.schema import class_description, json_schema, key_descriptions
     from tuvl_core.settings import Setting, Settings
@@ -102,7 +103,7 @@ _MODULES: Final = {
         "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless to_lossless to_wire wire_dumps"
     ),
     "context": "Names Overlay clone",
-    "contributions": "AppScope Authenticator DocumentKind Section Validator",
+    "contributions": "AppScope Authenticator DocumentKind Section ToolBoundary Validator",
     "deadlines": "TimeLimit",
     "diagnostics": "Code Diagnostic Location sort_diagnostics",
     "distribution": "Distribution",
@@ -110,7 +111,7 @@ _MODULES: Final = {
     "effects": "Effect EffectHandler",
     "engine": "App Bound BoundExpired END RunHandle advance run step stream",
     "errors": (
-        "AccessError CodecError CommitFailedError DeniedError InputError PluginError "
+        "AccessError CodecError CommitFailedError ConflictError DeniedError InputError PluginError "
         "ProjectError RunError RunLimitError SettingsError StepCrashedError StepError "
         "StepTimeoutError TemplateError TuvlError UndefinedNameError UnknownWorkflowError "
         "UnroutedSignalError"
@@ -125,7 +126,7 @@ _MODULES: Final = {
     "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
     "plan": "Plan PlanStep Transition all_codes check_project check_workflow compile_workflow",
     "plugins": "Candidate KindEntry Plugins",
-    "project": "Definition Project StepDefinition WorkflowSpec load_project",
+    "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project",
     "runs": "Meter PathEntry Run RunFailure RunResult RunScope",
     "schema": "class_description json_schema key_descriptions",
     "settings": "Setting Settings",
@@ -161,6 +162,7 @@ __all__ = [
     "CodecError",
     "CommitFailedError",
     "Condition",
+    "ConflictError",
     "Cost",
     "Definition",
     "DeniedError",
@@ -183,6 +185,7 @@ __all__ = [
     "LoopHandle",
     "LoopRegistry",
     "LoopScope",
+    "Metadata",
     "Meter",
     "Names",
     "NoConfig",
@@ -225,6 +228,7 @@ __all__ = [
     "Template",
     "TemplateError",
     "TimeLimit",
+    "ToolBoundary",
     "ToolSpec",
     "Transition",
     "TuvlError",

@@ -11,9 +11,9 @@ from tuvl_core.diagnostics import Code, Diagnostic
 
 if TYPE_CHECKING:
     from tuvl_core.identity import Principal
-    from tuvl_core.kinds import PlanView
+    from tuvl_core.kinds import Dispatch, PlanView, StepCall
 
-__all__ = ["AppScope", "Authenticator", "DocumentKind", "Section", "Validator"]
+__all__ = ["AppScope", "Authenticator", "DocumentKind", "Section", "ToolBoundary", "Validator"]
 
 
 @attrs.frozen(kw_only=True)
@@ -24,11 +24,14 @@ class DocumentKind:
         kind: What stands after `kind:`, such as `acme.Region`; first-party names are unprefixed.
         spec: A frozen attrs class: the keys under `spec`.
         unique: Whether a name may be used once only, per schema version.
+        metadata: A frozen attrs class, a subclass of `Metadata`: what may stand under `metadata`.
+            None: `name`, `schema_version` and `description`, as in every document.
     """
 
     kind: str
     spec: type[Any]
     unique: bool = True
+    metadata: type[Any] | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -82,4 +85,36 @@ class AppScope(Protocol):
 
     async def close(self) -> None:
         """Let go of everything."""
+        ...
+
+
+class ToolBoundary(Protocol):
+    """Stands around every tool call of a run: a savepoint, a lease, an undo log.
+
+    A run scope offers one as its attribute `tool_boundary`. Calls nest: a tool that is an agent calls
+    tools of its own.
+    """
+
+    def enter(self, call: StepCall) -> Any:
+        """A tool call begins, in the task that made it; must return at once.
+
+        Args:
+            call: The tool's call; `call.parent` made it.
+
+        Returns:
+            Anything; `leave` gets it back.
+        """
+        ...
+
+    async def leave(self, token: Any, answer: Dispatch | None) -> None:
+        """The tool call is over: keep what it did, or undo it.
+
+        Args:
+            token: What `enter` gave.
+            answer: What came of it. It failed where `answer.error` is set; `answer.timed_out`: the tool was
+                left behind and may go on. None: the run itself was cut off.
+
+        Raises:
+            Exception: What the tool did could not be kept: the call has failed, with this text.
+        """
         ...

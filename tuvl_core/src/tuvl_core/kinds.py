@@ -487,6 +487,9 @@ class StepKind:
     effects: ClassVar[Effects | Callable[..., Effects]] = Effects.IRREVERSIBLE
     """What running it does to the world."""
 
+    transactional: ClassVar[bool | Callable[..., bool]] = False
+    """Whether all it writes lies in a run scope's transaction, which a run that fails rolls back."""
+
     capabilities: ClassVar[Capabilities | Callable[..., Capabilities]] = Capabilities.everything()
     """What it may reach for."""
 

@@ -17,6 +17,7 @@ from tuvl_core.telemetry import log_event
 from tuvl_core.views import SnapshotCache, mask, open_secrets, public_view, scrub
 
 if TYPE_CHECKING:
+    from tuvl_core.contributions import ToolBoundary
     from tuvl_core.effects import EffectHandler
     from tuvl_core.identity import Principal
     from tuvl_core.plan import Plan
@@ -25,6 +26,8 @@ __all__ = ["Meter", "PathEntry", "Run", "RunFailure", "RunResult", "RunScope", "
 
 RunStatus = Literal["running", "paused", "completed", "stopped", "failed", "cancelled"]
 ScopePhase = Literal["outer", "resources", "transaction"]
+MAX_ATTEMPTS = 4
+"""How often a run is done at most where others are in its way."""
 PHASES: tuple[ScopePhase, ...] = ("outer", "resources", "transaction")
 
 
@@ -111,6 +114,8 @@ class RunScope(Protocol):
 
     Phases order scopes, never installation order: `outer` opens first and closes last; `transaction`
     opens last and finishes first, so that whatever it needs is still there when it commits.
+
+    A scope that wants to keep or undo what each tool call did has a `tool_boundary` as well, a `ToolBoundary`.
     """
 
     @property
@@ -121,7 +126,12 @@ class RunScope(Protocol):
         ...
 
     async def finish(self, outcome: RunStatus) -> None:
-        """Commit or roll back. Raising vetoes a completed run: it fails as `commit_failed`."""
+        """Commit or roll back.
+
+        Raises:
+            ConflictError: Another run was in the way, and all was undone: the run may be done again.
+            Exception: Anything else vetoes a completed run: it fails as `commit_failed`.
+        """
         ...
 
     async def close(self) -> None:
@@ -137,7 +147,9 @@ class Run:
         "_seq",
         "_snapshots",
         "app",
+        "attempts",
         "bound",
+        "boundaries",
         "context",
         "error",
         "handlers",
@@ -197,6 +209,8 @@ class Run:
         self.started = time.time()
         self.bound: Any = None
         self.over = False
+        self.attempts = 1
+        self.boundaries: tuple[ToolBoundary, ...] = ()
         self.revealed: set[str] = set()
         self._seq = 0
         self._snapshots: SnapshotCache | None = None
@@ -211,6 +225,32 @@ class Run:
     def reveal(self) -> tuple[str, ...]:
         """Secure keys that the workflow lets out."""
         return self.plan.spec.reveal
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the run may be done again from its start, once what it did was undone.
+
+        So it is where every step so far only looks, or writes inside the run's transaction, nothing stands
+        around its effects that saw them happen, and it was not done again too often already.
+        """
+        if self.handlers or self.attempts >= MAX_ATTEMPTS:
+            return False
+        ids = {entry[0] for entry in self.path}
+        if self.step_id is not None:
+            ids.add(self.step_id)
+        return all(self.plan.steps[id].repeatable for id in ids)
+
+    def begin_again(self, context: dict[str, Any]) -> None:
+        """Forget what was done, but not what it cost; events go on counting."""
+        self.attempts += 1
+        self.context.clear()
+        self.context.update(context)
+        self._snapshots = None
+        self.visits.clear()
+        self.path.clear()
+        self.status = "running"
+        self.step_id = self.error = None
+        self.result, self.result_status = UNSET, 200
 
     def add_sinks(self, sinks: Sequence[ProgressSink]) -> None:
         """Add subscribers before the run starts."""

@@ -28,6 +28,7 @@ DECLARATIONS: Final = (
     "reads",
     "writes",
     "effects",
+    "transactional",
     "capabilities",
     "cost",
 )

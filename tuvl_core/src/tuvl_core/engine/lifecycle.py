@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
+import time
 from collections.abc import Awaitable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.engine.walk import walk
-from tuvl_core.errors import CodecError, CommitFailedError, RunError, RunLimitError, StepError
+from tuvl_core.errors import CodecError, CommitFailedError, ConflictError, RunError, RunLimitError, StepError
 from tuvl_core.runs import PHASES, Run, RunFailure, RunResult, RunScope
 from tuvl_core.telemetry import log_event, span
 from tuvl_core.unset import UNSET
 from tuvl_core.views import mask
 
 __all__ = ["execute"]
+
+_CONFLICT_WAIT_S: Final = 0.01
+"""About how long a run waits before it is done again; doubled each time."""
 
 
 def execute(run: Run, scopes: Sequence[RunScope], *, detachable: bool = False) -> Awaitable[RunResult]:
@@ -42,25 +47,19 @@ async def _traced(run: Run, scopes: Sequence[RunScope], detachable: bool) -> Run
 
 
 async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> RunResult:
-    opened: list[RunScope] = []
-    cancelled: asyncio.CancelledError | None = None
+    began = dict(run.context) if scopes else run.context
+    shown: tuple[dict[str, Any], Any] = ({}, None)
     try:
-        for scope in sorted(scopes, key=lambda item: PHASES.index(item.phase)):
-            opened.append(scope)
-            run.resources.update(await scope.open() or {})
-        if detachable or run.plan.limits.timeout_s is not None:
-            await _walk_within_limit(run)
-        else:
-            await walk(run)
-    except asyncio.CancelledError as error:
-        cancelled = error
-        run.status = "cancelled"
-        run.error = RunFailure(type="cancelled", message=how_far(run), step=run.step_id)
-    except Exception as error:
-        _fail(run, error)
-    shown = _shown(run)
-    try:
-        await _finish(run, opened)
+        while True:
+            opened: list[RunScope] = []
+            cancelled, conflict = await _attempt(run, scopes, opened, detachable)
+            may_repeat = run.repeatable  # while it is known how far it came
+            shown = _shown(run)
+            conflict = await _finish(run, opened) or conflict
+            if conflict is None or not may_repeat:
+                break
+            await _wait_for_another_try(run, conflict)
+            run.begin_again(began)
     finally:
         # A second cancellation may cut the scopes short; the end is told all the same.
         result = _conclude(run, *shown)
@@ -69,8 +68,47 @@ async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> Ru
     return result
 
 
+async def _attempt(
+    run: Run, scopes: Sequence[RunScope], opened: list[RunScope], detachable: bool
+) -> tuple[asyncio.CancelledError | None, ConflictError | None]:
+    """Open scopes and walk; sets the run's status and error.
+
+    Returns:
+        What cancelled it, and what was in its way.
+    """
+    try:
+        for scope in sorted(scopes, key=lambda item: PHASES.index(item.phase)):
+            opened.append(scope)
+            run.resources.update(await scope.open() or {})
+        run.boundaries = tuple(found for scope in opened if (found := getattr(scope, "tool_boundary", None)))
+        if detachable or run.plan.limits.timeout_s is not None:
+            await _walk_within_limit(run)
+        else:
+            await walk(run)
+    except asyncio.CancelledError as error:
+        _cancelled(run)
+        return error, None
+    except Exception as error:
+        _fail(run, error)
+        return None, error if isinstance(error, ConflictError) else None
+    return None, None
+
+
+async def _wait_for_another_try(run: Run, conflict: ConflictError) -> None:
+    """Wait a moment, a random one, so that what was in the way is done."""
+    fields = {"run_id": run.id, "workflow": run.workflow, "attempt": run.attempts, "conflict": conflict.type}
+    log_event(run.app.log, logging.INFO, "run.repeated", fields)
+    try:
+        await asyncio.sleep(random.uniform(0.2, 1.0) * _CONFLICT_WAIT_S * 2**run.attempts)  # noqa: S311
+    except asyncio.CancelledError:
+        _cancelled(run)
+        raise
+
+
 async def _walk_within_limit(run: Run) -> None:
     seconds = run.plan.limits.timeout_s
+    if seconds is not None and run.attempts > 1:
+        seconds = max(seconds - (time.time() - run.started), 0.001)
     run.bound = Bound(seconds, f"run {run.id}")
     try:
         await run.bound.run(walk(run))
@@ -89,6 +127,11 @@ def how_far(run: Run) -> str:
     steps = "1 step" if count == 1 else f"{count} steps"
     at = f" and was at {run.step_id!r}" if run.step_id is not None else ""
     return f"it had left {steps}{at}"
+
+
+def _cancelled(run: Run) -> None:
+    run.status = "cancelled"
+    run.error = RunFailure(type="cancelled", message=how_far(run), step=run.step_id)
 
 
 def _fail(run: Run, error: Exception) -> None:
@@ -133,11 +176,19 @@ def _can_be_shown(value: Any) -> bool:
     return True
 
 
-async def _finish(run: Run, opened: Sequence[RunScope]) -> None:
-    """Commit or roll back, innermost phase first; then close all. A veto fails the run."""
+async def _finish(run: Run, opened: Sequence[RunScope]) -> ConflictError | None:
+    """Commit or roll back, innermost phase first; then close all. A veto fails the run.
+
+    Returns:
+        What was in the way of a commit.
+    """
+    conflict: ConflictError | None = None
     for scope in reversed(opened):
         try:
             await scope.finish(run.status)
+        except ConflictError as error:
+            _fail(run, error)
+            conflict = error
         except Exception as error:
             _log_scope(run, scope, "finish")
             if run.status == "completed":
@@ -148,6 +199,7 @@ async def _finish(run: Run, opened: Sequence[RunScope]) -> None:
             await scope.close()
         except Exception:
             _log_scope(run, scope, "close")
+    return conflict
 
 
 def _log_scope(run: Run, scope: RunScope, what: str) -> None:

@@ -14,6 +14,9 @@ from tuvl_core.kinds import Dispatch, StepResult
 from tuvl_core.telemetry import span
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from tuvl_core.contributions import ToolBoundary
     from tuvl_core.engine.call import Call
 
 __all__ = ["BLOCKED_S", "YIELD_EVERY", "dispatch", "let_others_run", "plain_step", "step"]
@@ -55,11 +58,39 @@ async def step(call: Call) -> StepResult:
         return result
 
 
-async def dispatch(call: Call, timeout_s: float | None) -> Dispatch:
+def dispatch(call: Call, timeout_s: float | None) -> Awaitable[Dispatch]:
     """Run a step as a tool of the step that `call.parent` runs.
 
     Any exception is a failed call, except a limit of the whole run and cancellation.
     """
+    return _bounded_tool(call, timeout_s) if call.run.boundaries else _dispatch(call, timeout_s)
+
+
+async def _bounded_tool(call: Call, timeout_s: float | None) -> Dispatch:
+    """Run a tool within what run scopes set around every tool call, such as a savepoint."""
+    entered: list[tuple[ToolBoundary, Any]] = []
+    answer: Dispatch | None = None
+    try:
+        for boundary in call.run.boundaries:
+            entered.append((boundary, boundary.enter(call)))  # noqa: PERF401 - what was entered is left again
+        answer = await _dispatch(call, timeout_s)
+    finally:
+        for boundary, token in reversed(entered):
+            try:
+                await boundary.leave(token, answer)
+            except Exception as error:
+                answer = answer and _lost(call, answer, error)
+    return answer
+
+
+def _lost(call: Call, answer: Dispatch, error: Exception) -> Dispatch:
+    """What a tool did could not be kept, so it has failed, whatever it answered."""
+    text = call.run.scrub(str(error))
+    name = getattr(error, "type", None) or type(error).__name__
+    return Dispatch(signal="error", error=text, error_type=name, timed_out=answer.timed_out)
+
+
+async def _dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     assert call.parent is not None
     call.parent.usage.add(tool_calls=1)
     if call.visit % YIELD_EVERY == 0:
@@ -129,6 +160,7 @@ async def _through_door(call: Call, timeout_s: float | None) -> StepResult:
         workflow=run.plan.workflow,
         step=step,
         effects=step.effects,
+        replay="transactional" if step.transactional else "recorded",
         arguments=call.arguments,
     )
     result: StepResult = await through_door(run.handlers, effect, _attempt, (call, timeout_s))

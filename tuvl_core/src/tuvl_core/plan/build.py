@@ -47,6 +47,7 @@ def _declare(step: PlanStep, plan: Plan) -> None:
     step.composite = bool(declared(kind, "composite", step, plan))
     step.mutates_context = bool(declared(kind, "mutates_context", step, plan))
     step.effects = declared(kind, "effects", step, plan)
+    step.transactional = bool(declared(kind, "transactional", step, plan))
     step.output_key = declared(kind, "output_key", step, plan)
     children: Sequence[Child] = declared(kind, "children", step, plan)
     step.child_refs = tuple(children)

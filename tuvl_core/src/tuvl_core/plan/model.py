@@ -48,6 +48,7 @@ class PlanStep:
         composite: Its inner calls pass the effect door themselves.
         mutates_context: It needs a view of the context that it may write to.
         effects: What it does to the world.
+        transactional: A run that fails undoes all it wrote.
         output_key: The context key that holds its result, if it has one.
         children: Steps it may dispatch, by id.
         child_refs: Its references, as the kind declared them.
@@ -66,12 +67,18 @@ class PlanStep:
     composite: bool = False
     mutates_context: bool = True
     effects: Effects = Effects.IRREVERSIBLE
+    transactional: bool = False
     output_key: str | None = None
     children: Mapping[str, PlanStep] = attrs.field(factory=dict)
     child_refs: tuple[Child, ...] = ()
     prepared: Any = None
     successors: dict[str, PlanStep] = attrs.field(factory=dict, repr=False)
     timeout: float | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a run that is done again may do it again."""
+        return self.transactional or self.effects in (Effects.PURE, Effects.READS)
 
     @property
     def description(self) -> str | None:

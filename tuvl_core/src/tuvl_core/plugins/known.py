@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["BROUGHT_BY", "FIRST_PARTY"]
+__all__ = ["BROUGHT_BY", "DOCUMENTS", "FIRST_PARTY", "STEP_KINDS"]
 
 FIRST_PARTY: Final = frozenset(
     {
@@ -46,8 +46,15 @@ BROUGHT_BY: Final = {
     "ModelOp": "tuvl-kinds-modelop",
     "Response": "tuvl-kinds-response",
     "Router": "tuvl-kinds-router",
+    "ScriptedModel": "tuvl-testing",
     "context": "tuvl-kinds-modelop",
     "supervisor": "tuvl-supervisor",
     "trigger": "tuvl-server",
 }
 """Kinds, documents and sections, and the package each comes with."""
+
+DOCUMENTS: Final = ("AgentModel", "DataSource", "MCPServer", "ModelDefinition", "ScriptedModel")
+"""Which of these are kinds of documents."""
+
+STEP_KINDS: Final = ("APICall", "Agent", "AutonomousAgent", "Functional", "MCP", "ModelOp", "Response", "Router")
+"""Which of these are kinds of steps."""

@@ -40,7 +40,10 @@ class Catalog:
 
     def metadata_class(self, kind: str | None) -> type[Metadata]:
         """The class of a document's `metadata`."""
-        return WorkflowMetadata if kind == WORKFLOW else Metadata
+        if kind == WORKFLOW:
+            return WorkflowMetadata
+        document_kind = self.plugins.document_kinds.get(kind) if kind is not None else None
+        return Metadata if document_kind is None or document_kind.metadata is None else document_kind.metadata
 
     def document_level(self, kind: str | None) -> Level:
         """The keys of a document of a kind, from its root."""

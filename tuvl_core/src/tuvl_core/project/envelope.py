@@ -10,6 +10,7 @@ from tuvl_core.diagnostics import Diagnostic
 from tuvl_core.documents import Document
 from tuvl_core.project import codes
 from tuvl_core.project.catalog import Catalog
+from tuvl_core.project.unknown import unknown_document
 from tuvl_core.project.workflow import Metadata
 from tuvl_core.structure import CODES as STRUCTURE_CODES
 from tuvl_core.structure import did_you_mean, field, structure, suggest
@@ -92,9 +93,7 @@ def _check_kind(kind: str | None, document: Document, catalog: Catalog, problems
             codes.UNKNOWN_DOCUMENT_KIND,
             f"nothing that is installed knows documents of kind `{kind}`",
             location=document.locate(("kind",)),
-            hint=catalog.missing_package(kind)
-            or did_you_mean(kind, catalog.document_kinds)
-            or catalog.plugins.suspect(),
+            hint=unknown_document(kind, catalog.document_kinds, catalog.plugins),
         )
     )
     return False

@@ -60,6 +60,10 @@ class Project:
         found = self._registry.by_name(kind)
         return {name: item for name, item in found.items() if item.usable}
 
+    def versions(self, kind: str) -> tuple[Definition[Any], ...]:
+        """Every enabled document of a kind that could be read, each `schema_version` of a name, in file order."""
+        return tuple(item for item in self._registry.all(kind) if item.enabled and item.usable)
+
     def find(self, kind: str, name: str, schema_version: str | None = None) -> Definition[Any]:
         """Give the document of a kind and name.
 

@@ -12,6 +12,7 @@ from tuvl_core.documents import Document
 from tuvl_core.project import codes
 from tuvl_core.project.catalog import Catalog
 from tuvl_core.project.sections import read_sections, unknown_keys
+from tuvl_core.project.unknown import unknown_step_kind
 from tuvl_core.project.workflow import END, StepDefinition, StepHead
 from tuvl_core.structure import Level, did_you_mean, keys_of, structure
 
@@ -129,10 +130,7 @@ class _StepReader:
             message = f"nothing that is installed knows steps of kind `{self.kind}`"
         else:
             message = f"the step has no `kind`, and its default `{self.kind}` is not installed"
-        plugins = self.catalog.plugins
-        near = did_you_mean(self.kind, plugins.kinds)
-        hint = self.catalog.missing_package(self.kind) or near or plugins.suspect()
-        self._problem(codes.UNKNOWN_KIND, message, "kind", hint)
+        self._problem(codes.UNKNOWN_KIND, message, "kind", unknown_step_kind(self.kind, self.catalog.plugins))
 
     def _check_id(self, id: str) -> None:
         if id == END:
