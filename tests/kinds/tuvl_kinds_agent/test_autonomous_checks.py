@@ -79,6 +79,13 @@ def test_goal_is_an_unknown_key_and_steering_is_missing(tmp_path: Path) -> None:
     app.plan("w")  # a flow error does not refuse the run
 
 
+def test_a_tool_whose_own_keys_are_wrong_is_a_step_nevertheless(tmp_path: Path) -> None:
+    write_project(tmp_path, agent("ping") + PING.replace("runner:", "runer:"))
+    found = [item.code for item in check_project(open_app(tmp_path, {}).project) if item.severity == "error"]
+    assert "TUVL-S001" in found
+    assert "TUVL-A007" not in found
+
+
 def test_a_model_string_needs_no_document(tmp_path: Path) -> None:
     assert findings(tmp_path, GOOD.replace("model: actor", "model: test/actor")) == []
 

@@ -39,9 +39,11 @@ class Agent(StepKind):
     capabilities = Capabilities(model=True)
 
     def signals(self, step: StepView, plan: PlanView) -> Signals:
-        """The fixed exits; with `signal_from`, whatever is routed."""
-        routed = tuple(step.routes) if step.config.agent.output.signal_from else ()
-        return Signals("default", "parse_error", "timeout", *routed)
+        """The fixed exits, of which a text has one less; with `signal_from`, whatever is routed."""
+        output = step.config.agent.output
+        routed = tuple(step.routes) if output.signal_from else ()
+        exits = ("timeout",) if output.format == "text" else ("parse_error", "timeout")
+        return Signals("default", *exits, *routed)
 
     def output_key(self, step: StepView, plan: PlanView) -> str | None:
         """The key of a text; fields have keys of their own."""

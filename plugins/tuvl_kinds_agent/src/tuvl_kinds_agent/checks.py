@@ -65,12 +65,20 @@ def _tools(agent: AutonomousAgentSpec, step: StepView, plan: PlanView) -> Iterat
         place: Place = ("agent", "tools", index)
         target = plan.steps.get(entry.ref) if entry.ref and entry.ref != step.id else None
         if target is None:
+            if entry.ref in _unreadable(plan):
+                continue  # it says itself what is wrong with it
             yield _bad_ref(entry, step, plan, place)
             continue
         yield from _tool(entry, target, step, plan, place)
         if count[entry.ref] > 1:
             message = f"{entry.ref!r} is this agent's tool {count[entry.ref]} times"
             yield finding(codes.TWIN_TOOL, message, step, plan, (*place, "ref"))
+
+
+def _unreadable(plan: PlanView) -> set[str]:
+    """Ids of steps whose own keys could not be read, which a plan leaves out."""
+    definition = plan.project.workflows.get(plan.workflow)
+    return {item.id for item in definition.spec.steps} - set(plan.steps) if definition is not None else set()
 
 
 def _bad_ref(entry: ToolEntry, step: StepView, plan: PlanView, place: Place) -> Diagnostic:

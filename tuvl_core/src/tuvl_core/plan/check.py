@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from tuvl_core.diagnostics import Code, Diagnostic, sort_diagnostics
 from tuvl_core.plan.build import build_plan
+from tuvl_core.plan.flow import CODES as FLOW_CODES
+from tuvl_core.plan.flow import check_output, check_signals
 from tuvl_core.plan.model import Plan
 from tuvl_core.tools import check_schema
 
@@ -35,7 +37,7 @@ CHECK_CRASHED: Final = Code(
     klass="flow",
     title="a plugin's check raised; its own findings are missing",
 )
-CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED)
+CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES)
 
 
 def check_project(project: Project) -> list[Diagnostic]:
@@ -48,15 +50,16 @@ def check_project(project: Project) -> list[Diagnostic]:
 
 def check_workflow(plan: Plan) -> list[Diagnostic]:
     """Check one workflow's plan. Runs no user code."""
-    found = list(_kernel_checks(plan))
+    found = [*_kernel_checks(plan), *check_output(plan)]
     for step in plan.steps.values():
-        found += _guarded(
+        own = _guarded(
             partial(step.kind.validate, step, plan),
             owner=step.distribution,
             workflow=plan.workflow,
             step=step.id,
             where=step.locate(),
         )
+        found += [*own, *check_signals(step, plan, own)]
     for candidate, validator in plan.project.plugins.validators:
         found += _guarded(
             partial(validator.check, plan),
