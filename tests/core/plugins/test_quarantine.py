@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -88,8 +89,10 @@ def load(site: Path, root: Path | None = None, **environ: str) -> Plugins:
     return plugins
 
 
-def states(plugins: Plugins) -> dict[str, str]:
-    return {item.dist: item.state for item in plugins.candidates if not item.first_party}
+def states(site: Path, plugins: Plugins) -> dict[str, str]:
+    """What became of the plugins in `site`, whatever else is installed on this machine."""
+    own = [item for item in plugins.candidates if item.path and Path(item.path).parent == site.resolve()]
+    return {item.dist: item.state for item in own}
 
 
 def project(root: Path, kind: str) -> None:
@@ -109,7 +112,7 @@ async def test_a_broken_plugin_is_named_and_everything_else_runs(site: Path, tmp
     assert cause in (broken.error or "")
     assert remedy in (broken.remedy or "")
     assert "acme.Half" not in plugins.kinds
-    assert states(plugins)["acme-good"] == "ready"
+    assert states(site, plugins)["acme-good"] == "ready"
     [problem] = [item for item in plugins.problems if item.plugin == broken.label]
     assert problem.severity == "warning"
     project(tmp_path, "acme.Good")
@@ -196,7 +199,7 @@ def test_two_strangers_with_one_name_are_an_error_that_names_both(site: Path, or
         install(site, dist, KIND.format(cls="Foo", name="Foo", by=dist))
     plugins = load(site)
     assert "Foo" not in plugins.kinds
-    assert states(plugins) == {"acme-one": "duplicate", "acme-two": "duplicate"}
+    assert states(site, plugins) == {"acme-one": "duplicate", "acme-two": "duplicate"}
     [problem] = [item for item in plugins.problems if item.code == "TUVL-P004"]
     assert problem.severity == "error"
     assert "acme-one 1.0 and acme-two 1.0 both bring the kind 'Foo'" in problem.message
@@ -209,7 +212,7 @@ def test_a_choice_decides(site: Path, tmp_path: Path, chosen: str) -> None:
     (tmp_path / "tuvl.toml").write_text(f'[plugins.choose]\nFoo = "{chosen}"\n')
     plugins = load(site, tmp_path)
     assert plugins.kinds["Foo"].candidate.dist == chosen
-    assert set(states(plugins).values()) == {"ready"}
+    assert set(states(site, plugins).values()) == {"ready"}
 
 
 def test_a_choice_of_nobody_is_said(site: Path, tmp_path: Path) -> None:
@@ -248,7 +251,7 @@ def test_policy_from_the_environment(site: Path, environ: dict[str, str], expect
     for dist in ("acme-a", "acme-b"):
         install(site, dist, "")
     plugins = load(site, **environ)
-    assert states(plugins) == expected
+    assert states(site, plugins) == expected
     assert "APICall" in plugins.kinds
     assert not [item for item in plugins.problems if item.plugin in ("acme-a 1.0", "acme-b 1.0")]
 
@@ -264,8 +267,8 @@ def test_policy_from_the_environment(site: Path, environ: dict[str, str], expect
 def test_policy_from_the_project(site: Path, tmp_path: Path, file: str, text: str) -> None:
     install(site, "acme-a", "raise SystemExit")
     (tmp_path / file).write_text(text)
-    assert states(load(site, tmp_path)) == {"acme-a": "blocked"}
-    assert states(load(site, tmp_path, TUVL_PLUGINS_BLOCK="")) == {"acme-a": "failed"}
+    assert states(site, load(site, tmp_path)) == {"acme-a": "blocked"}
+    assert states(site, load(site, tmp_path, TUVL_PLUGINS_BLOCK="")) == {"acme-a": "failed"}
 
 
 def test_a_first_party_plugin_can_be_blocked_and_is_named_where_it_is_missed(site: Path, tmp_path: Path) -> None:
@@ -290,7 +293,7 @@ def test_what_is_required_has_to_be_there(site: Path, tmp_path: Path, wanted: st
 
 def test_the_range_on_tuvl_core_counts_before_anything_is_imported(site: Path) -> None:
     install(site, "acme-a", "raise SystemExit", needs="tuvl-core<2")
-    assert states(load(site)) == {"acme-a": "incompatible"}
+    assert states(site, load(site)) == {"acme-a": "incompatible"}
 
 
 # --- files of the project ---------------------------------------------------------------------
@@ -336,6 +339,7 @@ async def test_a_hook_that_raises_when_a_run_starts(site: Path, tmp_path: Path, 
 def test_the_scan_finds_what_importlib_finds() -> None:
     from importlib import metadata
 
-    expected = {(point.dist.name.lower(), point.name) for point in metadata.entry_points(group="tuvl") if point.dist}
-    found = {(item.dist, item.name) for item in Plugins.load(environ={}).candidates}
-    assert {(dist.replace("_", "-"), name) for dist, name in expected} == found
+    points = [point for point in metadata.entry_points(group="tuvl") if point.dist]
+    expected = {(re.sub("[-_.]+", "-", point.dist.name.lower()), point.name) for point in points if point.dist}
+    found = Plugins.load(environ={}).candidates
+    assert {(re.sub("[-_.]+", "-", item.dist.lower()), item.name) for item in found} == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from installed import forget, install
 
 from tuvl_core import END, App, Plugins, Signals, StepKind, StepResult, Template, field, load_project, to_wire, to_yaml
 from tuvl_testing import KindCheckError, ProjectBuilder, ScriptedModel, check_kind, use_model
@@ -182,6 +184,47 @@ class Crashes(Good):
 
 async def test_a_good_kind_passes() -> None:
     assert (await check_kind(Good, {}, signal="default")).context == {"x": 1}
+
+
+INSTALLED = """
+import attrs
+from tuvl_core import DocumentKind, Signals, StepKind, StepResult, hookimpl
+
+
+@attrs.frozen(kw_only=True)
+class Key:
+    key: str = ""
+
+
+class Installed(StepKind):
+    name = "acme.Installed"
+    signals = Signals("default")
+
+    async def run(self, call):
+        return StepResult(writes={"x": len(call.run.app.plugins.document_kinds)})
+
+
+@hookimpl
+def tuvl_step_kinds():
+    return [Installed]
+
+
+@hookimpl
+def tuvl_document_kinds():
+    return [DocumentKind(kind="acme.Key", spec=Key)]
+"""
+
+
+async def test_a_kind_that_is_installed_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = install(tmp_path / "site", "acme-installed", INSTALLED)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    try:
+        kind = importlib.import_module(module).Installed
+        await check_kind(Good, {})
+        result = await check_kind(kind, {}, signal="default")
+        assert result.context["x"] >= 1
+    finally:
+        forget(module)
 
 
 class Stubborn(Good):

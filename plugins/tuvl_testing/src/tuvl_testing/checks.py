@@ -69,6 +69,9 @@ async def _open(root: Path, kind: type[StepKind], config: Mapping[str, Any], env
     (root / "plugins").mkdir()
     code = "from tuvl_core import hookimpl\nKIND = None\n\n@hookimpl\ndef tuvl_step_kinds():\n    return [KIND]\n"
     (root / "plugins" / f"{_PLUGIN}.py").write_text(code)
+    # Where it is installed as well, it is this class that is meant, beside the rest of what its package brings.
+    choice = f'[plugins.choose]\n{json.dumps(kind.name)} = "plugins/{_PLUGIN}.py"\n'
+    (root / "tuvl.toml").write_text(choice)
     step = {"id": "it", "kind": kind.name, **config}
     body = {"kind": "Workflow", "metadata": {"name": "w"}, "spec": {"steps": [step]}}
     (root / "w.yaml").write_text(json.dumps(body))
