@@ -84,6 +84,31 @@ async def test_what_cannot_pass_is_asked_once_and_says_no_key(
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("openai/gpt-4o-mini", "OPENAI_API_KEY"),
+        ("anthropic/claude-3-haiku-20240307", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-1.5-flash", "GEMINI_API_KEY"),
+        ("perplexity/sonar", "PERPLEXITYAI_API_KEY"),
+        ("fireworks_ai/x", "FIREWORKS_AI_API_KEY"),
+    ],
+)
+async def test_a_missing_key_is_named_and_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str
+) -> None:
+    for key in [key for key in os.environ if "API_KEY" in key or "_TOKEN" in key or "_KEY" in key]:
+        monkeypatch.delenv(key)
+    project = write(tmp_path, f"{{ model: {name}, retry: {{ attempts: 3, backoff: 0.01 }} }}")
+    with pytest.raises(ModelError) as caught:
+        await resolve_model(project, "default").complete(ask())
+    assert caught.value.attempts == 1
+    assert not caught.value.retryable
+    assert f"model {name}: no key for it: set " in str(caught.value)
+    assert variable in str(caught.value)
+    assert "InternalServerError" not in str(caught.value)
+
+
 async def test_tries_are_bounded(tmp_path: Path, server: OpenAIServer) -> None:
     server.answers = [(503, {"error": {"message": "down"}})]
     with pytest.raises(ModelError) as caught:

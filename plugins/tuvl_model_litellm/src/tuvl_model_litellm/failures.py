@@ -18,6 +18,12 @@ _RETRYABLE: Final = (
 )
 _LONGEST: Final = 600
 _BARE: Final = re.compile(r"Error code: \d+\Z")
+_NO_KEY: Final = re.compile(
+    r"missing credentials|missing [\w ]{0,30}api[ _]?key|_key is not set|unable to locate credentials|api[ _]?key "
+    r"(is )?(missing|not set|required)",
+    re.IGNORECASE,
+)
+"""How LiteLLM and the clients below it say that they were given no key: mostly as a fault of the server."""
 _NO_SCHEMA: Final = re.compile(r"response_?format|json[_ ]?schema|structured output|grammar", re.IGNORECASE)
 """How providers name what they refuse; there is no code for it."""
 
@@ -26,6 +32,10 @@ def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
     """Say in one line what went wrong."""
     status = getattr(error, "status_code", None)
     text = _text(error)
+    if _NO_KEY.search(text) is not None and not isinstance(error, litellm.RateLimitError):
+        return ModelError(
+            f"model {model}: no key for it: set {_variables(litellm, model)}, or `api_key` of the AgentModel"
+        )
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     shown = f"model {model}: {type(error).__name__}: {text}"
     if isinstance(error, litellm.Timeout):
@@ -33,7 +43,9 @@ def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
     if isinstance(error, litellm.ContentPolicyViolationError):
         return ModelError(shown, type="content_filter")
     if isinstance(error, litellm.AuthenticationError):
-        shown += f" (set the key of the provider, or `api_key` of the AgentModel: {_variable(model)})"
+        shown += (
+            f" (the provider takes no such key: look at `api_key` of the AgentModel, or {_variables(litellm, model)})"
+        )
     return ModelError(
         shown,
         retryable=_may_pass(litellm, error, status),
@@ -44,7 +56,7 @@ def as_model_error(litellm: Any, error: Exception, model: str) -> ModelError:
 
 def _text(error: Exception) -> str:
     """What it says, in one line; what the server said, too, where LiteLLM found no message in that."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).partition("Traceback (most recent call last)")[0].split())
     body = getattr(error, "body", None)
     return f"{text}: {body}" if body and _BARE.search(text) else text
 
@@ -69,5 +81,10 @@ def _retry_after(error: Exception) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
-def _variable(model: str) -> str:
-    return f"{model.partition('/')[0].upper()}_API_KEY"
+def _variables(litellm: Any, model: str) -> str:
+    """The environment variables that LiteLLM takes the provider's key from."""
+    try:
+        names = litellm.validate_environment(model=model)["missing_keys"]
+    except Exception:
+        names = ()
+    return " or ".join(sorted(names)) or f"{model.partition('/')[0].upper()}_API_KEY"
