@@ -4,9 +4,10 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
+SERVICES := .services
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CORE := tuvl_core tuvl_kinds_apicall
+CORE := tuvl_core tuvl_kinds_apicall tuvl_kinds_mcp
 PLUGINS := $(sort $(wildcard plugins/tuvl_*))
 # The local model needs a wheel that not every platform has: it is installed by itself, where there is one.
 LOCAL := plugins/tuvl_model_local
@@ -17,11 +18,12 @@ TICKET ?=
 CALLING ?= schema
 WORKERS ?= 2
 
-.PHONY: help demo test check docs bench clean constraints cov eval-local
+.PHONY: help demo test test-services check docs bench clean constraints cov eval-local
 
 help:
 	@echo 'make demo [TICKET=name]  an agent works a real ticket, live (MODEL=… chooses the model)'
 	@echo 'make test                every test; what needs a missing service is skipped with a reason'
+	@echo 'make test-services       installs the servers of others that some tests talk to (needs npm)'
 	@echo 'make check               format, lint, types, import boundaries, sizes, constraints'
 	@echo 'make docs                regenerates the reference pages that come from the code'
 	@echo 'make bench               speed, as ratios to floors measured in the same run'
@@ -34,6 +36,8 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+test-services: $(SERVICES)/.python $(SERVICES)/.node
 
 check: $(VENV)/.dev
 	@$(BIN)/ruff format --check --quiet . || (echo 'run: $(BIN)/ruff format .' && exit 1)
@@ -65,7 +69,7 @@ constraints: $(VENV)/.dev
 	@$(BIN)/python tools/constraints.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf $(VENV) $(SERVICES) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
@@ -84,4 +88,18 @@ $(VENV)/.run: $(VENV)/.made constraints.txt $(PROJECTS)
 
 $(VENV)/.dev: $(VENV)/.run tools/requirements.txt
 	@$(PIP) install --quiet --constraint constraints.txt --requirement tools/requirements.txt
+	@touch $@
+
+# One environment for each generation of the MCP SDK: they do not fit into one.
+$(SERVICES)/.python: tests/services/mcp.txt tests/services/mcp-1.txt
+	@echo 'installing the MCP servers of tests into $(SERVICES)/ …'
+	@for set in mcp mcp-1; do \
+		$(PYTHON) -m venv $(SERVICES)/$$set && $(SERVICES)/$$set/bin/python -m pip --disable-pip-version-check \
+			install --quiet --requirement tests/services/$$set.txt || exit 1; done
+	@touch $@
+
+$(SERVICES)/.node: tests/services/package.json
+	@mkdir -p $(SERVICES)/node
+	@cp tests/services/package.json $(SERVICES)/node/
+	@npm install --prefix $(SERVICES)/node --no-package-lock --no-audit --no-fund --silent
 	@touch $@

@@ -28,7 +28,7 @@ Codes that start with `TUVL-` are tuvl's own; a plugin's carry a prefix of its o
 | `TUVL-A` | Agent and AutonomousAgent |
 | `TUVL-P` | plugins |
 | `TUVL-M` | models |
-| `TUVL-F` `TUVL-R` `TUVL-H` … | the kind that the finding is about |
+| `TUVL-F` `TUVL-R` `TUVL-H` `TUVL-T` … | the kind that the finding is about |
 
 | Code | Severity | Class | What it is |
 |---|---|---|---|

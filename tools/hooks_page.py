@@ -28,7 +28,7 @@ guard, in the order of distribution and entry point; an implementation names onl
 
 ```text
 load      tuvl_settings, tuvl_step_kinds, tuvl_document_kinds, tuvl_workflow_sections,
-          tuvl_step_sections, tuvl_validators, tuvl_secret_resolvers, tuvl_cli_commands
+          tuvl_step_sections, tuvl_validators, tuvl_secret_resolvers, tuvl_cli_commands, tuvl_lock_sections
 compile   tuvl_tool_parameters, tuvl_chat_models
 app       tuvl_app_scope, tuvl_authenticate
 run       tuvl_authorize, tuvl_progress_sinks, tuvl_effect_handlers, tuvl_run_scope

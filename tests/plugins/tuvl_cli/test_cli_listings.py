@@ -139,7 +139,7 @@ def test_kind_level_twins(desk):
 
 def test_hooks(desk):
     names = {item["dist"] for item in desk.json("plugins", "--json", "--hook", "tuvl_cli_commands")["plugins"]}
-    assert names == {"tuvl-cli"}
+    assert names >= {"tuvl-cli", "tuvl-kinds-mcp"}
     assert desk("plugins", "--hook", "cli_commands").returncode == 0
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         to_wire,
         wire_dumps,
     )
+    from tuvl_core.commands import CommandSpec, LockSection
     from tuvl_core.context import Names, Overlay, clone
     from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, ToolBoundary, Validator
     from tuvl_core.deadlines import TimeLimit
@@ -95,13 +96,14 @@ if TYPE_CHECKING:
         text_of,
         truth,
     )
-    from tuvl_core.tools import ToolSpec, check_parameters, check_schema, derive_parameters, wire_names
+    from tuvl_core.tools import ToolSpec, check_parameters, check_schema, derive_parameters, parameters_of, wire_names
     from tuvl_core.views import contains_secret, mask, open_secrets, public_view, scrub
 
 _MODULES: Final = {
     "codec": (
         "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless to_lossless to_wire wire_dumps"
     ),
+    "commands": "CommandSpec LockSection",
     "context": "Names Overlay clone",
     "contributions": "AppScope Authenticator DocumentKind Section ToolBoundary Validator",
     "deadlines": "TimeLimit",
@@ -136,7 +138,7 @@ _MODULES: Final = {
         "Condition Expression Path Read Template compare compile_condition compile_expression "
         "is_empty parse_path reads_of text_of truth"
     ),
-    "tools": "ToolSpec check_parameters check_schema derive_parameters wire_names",
+    "tools": "ToolSpec check_parameters check_schema derive_parameters parameters_of wire_names",
     "views": "contains_secret mask open_secrets public_view scrub",
 }
 """Where each public name lives; a test holds it equal to what type checkers see above."""
@@ -160,6 +162,7 @@ __all__ = [
     "Child",
     "Code",
     "CodecError",
+    "CommandSpec",
     "CommitFailedError",
     "Condition",
     "ConflictError",
@@ -181,6 +184,7 @@ __all__ = [
     "Keys",
     "KindEntry",
     "Location",
+    "LockSection",
     "LoopControl",
     "LoopHandle",
     "LoopRegistry",
@@ -270,6 +274,7 @@ __all__ = [
     "mask",
     "metrics_active",
     "open_secrets",
+    "parameters_of",
     "parse_path",
     "plain_data",
     "public_view",

@@ -516,6 +516,18 @@ class StepKind:
         Called once per process, before the first run of a plan that holds a step of this kind.
         """
 
+    async def discover(self, step: StepView, plan: PlanView, app: App) -> bool:
+        """Learn from outside what declarations depend on, such as the schema of a remote tool.
+
+        Called once per process and plan, after `open_resources` and before the first run. Keep it to a
+        few seconds, and treat what cannot be had as unknown: it must not fail for that. `tuvl validate`
+        never calls it.
+
+        Returns:
+            Whether something was learned, so that the plan is compiled anew.
+        """
+        return False
+
     async def run(self, call: StepCall) -> StepResult:
         """Do the step.
 

@@ -1,4 +1,4 @@
-"""The hook through which packages add subcommands."""
+"""The hooks through which packages add subcommands, and sections of the lock file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tuvl_core import hookspec
 
 if TYPE_CHECKING:
-    from tuvl_cli.spec import CommandSpec
+    from tuvl_core import CommandSpec, LockSection
 
 
 @hookspec
@@ -28,8 +28,7 @@ def tuvl_cli_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]
     Example:
         ```python
         import click
-        from tuvl_cli import CommandSpec
-        from tuvl_core import hookimpl
+        from tuvl_core import CommandSpec, hookimpl
 
         @click.command()
         def hello():
@@ -39,5 +38,33 @@ def tuvl_cli_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]
         def tuvl_cli_commands():
             target = "acme_tools.commands:hello"
             return [CommandSpec(name="hello", help="Say hello.", target=target)]
+        ```
+    """
+
+
+@hookspec
+def tuvl_lock_sections() -> Iterable[LockSection]:  # type: ignore[empty-body]
+    """Sections of `tuvl.lock` that this plugin owns.
+
+    Called for `tuvl lock` only. What lies outside a project and may change (the tools of a server, the
+    revision of a model) is looked up then and written down; whoever uses it later compares. Mark the
+    implementation with `@hookimpl(optionalhook=True)`.
+
+    Returns:
+        Sections; a name has one owner. Sections of plugins that are not installed stay as they are.
+
+    Raises:
+        Exception: Anything: the plugin's sections then stay as they are, with a warning.
+
+    Example:
+        ```python
+        from tuvl_core import LockSection, hookimpl
+
+        async def collect(app):
+            return {"workflows": sorted(app.project.workflows)}
+
+        @hookimpl(optionalhook=True)
+        def tuvl_lock_sections():
+            return [LockSection(name="acme", collect=collect)]
         ```
     """

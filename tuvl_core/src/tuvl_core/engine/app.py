@@ -11,6 +11,7 @@ from tuvl_core.engine.inputs import authorize, initial_context
 from tuvl_core.engine.lifecycle import execute
 from tuvl_core.events import ProgressSink, QueueSink, StepEvent
 from tuvl_core.identity import Principal
+from tuvl_core.kinds import StepKind
 from tuvl_core.loops import LoopHandle, LoopRegistry
 from tuvl_core.plan import Plan, compile_workflow
 from tuvl_core.runs import Run, RunResult, RunScope, new_run_id
@@ -218,7 +219,7 @@ class App:
         authorize(plan, principal)
         context = initial_context(plan, input)
         if workflow not in self._ready:
-            await self._open_resources(plan)
+            plan = await self._make_ready(plan)
         run = Run(
             app=self,
             id=run_id or new_run_id(),
@@ -246,15 +247,35 @@ class App:
             run.handlers = (*run.handlers, *handlers)
         return [scope for _, scope in call("tuvl_run_scope", run=run) if scope is not None]
 
-    async def _open_resources(self, plan: Plan) -> None:
+    async def _make_ready(self, plan: Plan) -> Plan:
+        """Open what a plan's kinds need, once; where they learn something, compile the plan anew."""
         if self._lock is None:
             self._lock = asyncio.Lock()
         async with self._lock:
+            if plan.workflow in self._ready:
+                return self.plan(plan.workflow)
             for step in plan.steps.values():
                 if type(step.kind) not in self._opened:
                     self._opened.add(type(step.kind))
                     await step.kind.open_resources(self)
+            if await self._discover(plan):
+                self._plans[plan.workflow] = plan = compile_workflow(self.project, plan.workflow)
             self._ready.add(plan.workflow)
+        return plan
+
+    async def _discover(self, plan: Plan) -> bool:
+        """Let kinds ask outside, all at the same time; what fails is logged and stays unknown."""
+        asked = [step for step in plan.steps.values() if type(step.kind).discover is not StepKind.discover]
+        if not asked:
+            return False
+        answers = await asyncio.gather(
+            *(step.kind.discover(step, plan, self) for step in asked), return_exceptions=True
+        )
+        for step, answer in zip(asked, answers, strict=True):
+            if isinstance(answer, BaseException):
+                fields = {"workflow": plan.workflow, "step_id": step.id, "error": f"{type(answer).__name__}: {answer}"}
+                log_event(self.log, logging.WARNING, "step.discover_failed", fields)
+        return any(answer is True for answer in answers)
 
 
 def _mark_paused(run: Run, paused: bool) -> None:
