@@ -7,7 +7,7 @@ VENV := .venv
 SERVICES := .services
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-CORE := tuvl_core tuvl_kinds_apicall tuvl_kinds_mcp
+CORE := tuvl_core tuvl_kinds_apicall tuvl_kinds_mcp tuvl_kinds_modelop
 PLUGINS := $(sort $(wildcard plugins/tuvl_*))
 # The local model needs a wheel that not every platform has: it is installed by itself, where there is one.
 LOCAL := plugins/tuvl_model_local

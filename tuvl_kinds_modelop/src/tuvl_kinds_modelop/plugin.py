@@ -1,0 +1,87 @@
+"""Kind ModelOp, documents ModelDefinition and DataSource, section `spec.context`, and the command `tuvl db`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tuvl_core import hookimpl
+
+if TYPE_CHECKING:
+    from tuvl_core import App, AppScope, DocumentKind, Run, RunScope, Section, Setting, StepKind, Validator
+
+TUVL_API = 1
+
+
+@hookimpl
+def tuvl_step_kinds() -> list[type[StepKind]]:
+    """Kind ModelOp."""
+    from tuvl_kinds_modelop.kind import ModelOp
+
+    return [ModelOp]
+
+
+@hookimpl
+def tuvl_document_kinds() -> list[DocumentKind]:
+    """The documents that define tables and databases."""
+    from tuvl_core import DocumentKind
+    from tuvl_kinds_modelop.documents import DataSourceMetadata, DataSourceSpec, ModelDefinitionSpec
+
+    return [
+        DocumentKind(kind="ModelDefinition", spec=ModelDefinitionSpec),
+        DocumentKind(kind="DataSource", spec=DataSourceSpec, metadata=DataSourceMetadata),
+    ]
+
+
+@hookimpl
+def tuvl_workflow_sections() -> list[Section]:
+    """`spec.context`: the models that a run may touch."""
+    from tuvl_core import Section
+    from tuvl_kinds_modelop.documents import ContextValue
+
+    return [Section(key="context", spec=ContextValue)]
+
+
+@hookimpl
+def tuvl_settings() -> list[Setting]:
+    """How long a run waits for a database."""
+    from tuvl_core import Setting
+
+    return [
+        Setting(
+            name="db.wait_s",
+            type=float,
+            default=10.0,
+            minimum=0.001,
+            help="Seconds that a run waits for a connection, a lock, or its turn to write to SQLite.",
+        )
+    ]
+
+
+@hookimpl
+def tuvl_validators() -> list[Validator]:
+    """Whether models and data sources are in order."""
+    from tuvl_core import Validator
+    from tuvl_kinds_modelop.codes import CODES
+    from tuvl_kinds_modelop.document_checks import check_documents
+
+    return [Validator(codes=CODES, check=check_documents)]
+
+
+@hookimpl
+def tuvl_app_scope(app: App) -> AppScope | None:
+    """The databases of the process, for projects that define models."""
+    if not app.project.definitions("ModelDefinition"):
+        return None
+    from tuvl_kinds_modelop.scope import SourcesScope
+
+    return SourcesScope(app)
+
+
+@hookimpl
+def tuvl_run_scope(run: Run) -> RunScope | None:
+    """A transaction, for workflows that name models."""
+    if "context" not in run.plan.spec.sections or not run.plan.project.definitions("ModelDefinition"):
+        return None
+    from tuvl_kinds_modelop.scope import DatabaseScope
+
+    return DatabaseScope(run)

@@ -1,0 +1,194 @@
+"""The databases of a process: engines, pools, and who may write to SQLite next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from tuvl_core import Project
+from tuvl_kinds_modelop.addresses import Address, address_of
+from tuvl_kinds_modelop.columns import DECIMAL_KEY, decimal_key
+from tuvl_kinds_modelop.failures import DatabaseFailedError, translate
+from tuvl_kinds_modelop.models import SourceDefinition
+from tuvl_kinds_modelop.tables import Tables
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+
+__all__ = ["Source", "Sources"]
+
+IMMEDIATE: Final = "tuvl_immediate"
+"""An execution option: a SQLite transaction takes the right to write when it begins."""
+
+
+class Source:
+    """One database, as this process uses it.
+
+    Args:
+        definition: What its document says.
+        tables: The project's tables.
+        wait_s: Seconds to wait for the right to write, a lock or a connection.
+    """
+
+    def __init__(self, definition: SourceDefinition, tables: Tables, wait_s: float) -> None:
+        self.name = definition.name
+        self.spec = definition.spec
+        self.wait_s = wait_s
+        self.address: Address = address_of(definition, tables.models.project.root)
+        self.metadata = tables.metadata(definition.name)
+        self.engine: AsyncEngine = _engine(self.address, self.spec, wait_s)
+        self._writer = asyncio.Lock()
+        self._creating = asyncio.Lock()
+        self._created = not self.spec.create_tables
+
+    @property
+    def sqlite(self) -> bool:
+        """Whether it is SQLite: one writes at a time."""
+        return self.address.sqlite
+
+    @property
+    def per_step(self) -> bool:
+        """Whether each step commits by itself."""
+        return self.spec.transaction == "step"
+
+    async def connect(self, *, writing: bool, what: str) -> AsyncConnection:
+        """Take a connection and begin a transaction on it; `release` gives it back.
+
+        Args:
+            writing: Whether the transaction may write: on SQLite it then waits for its turn first.
+            what: What is being done, for error messages.
+
+        Raises:
+            DatabaseFailedError: No turn or connection came free in time, or the database cannot be reached.
+        """
+        if not self._created:
+            await self._create_tables(what)
+        serial = writing and self.sqlite
+        if serial:
+            await self._take_turn(what)
+        try:
+            return await self._begun(serial)
+        except BaseException as error:
+            if serial:
+                self._writer.release()
+            if isinstance(error, Exception):
+                raise translate(error, what) from error
+            raise
+
+    async def release(self, connection: AsyncConnection, *, writing: bool) -> None:
+        """Give a connection back to the pool; what was not committed is rolled back."""
+        try:
+            await connection.close()
+        finally:
+            if writing and self.sqlite:
+                self._writer.release()
+
+    async def _begun(self, serial: bool) -> AsyncConnection:
+        connection = self.engine.connect()
+        await connection.start()
+        try:
+            if serial:
+                await connection.execution_options(**{IMMEDIATE: True})
+            await connection.begin()
+        except BaseException:
+            await asyncio.shield(connection.close())
+            raise
+        return connection
+
+    async def _take_turn(self, what: str) -> None:
+        """Wait for the right to write, in the order of asking; the file's own lock is for other processes."""
+        try:
+            async with asyncio.timeout(self.wait_s):
+                await self._writer.acquire()
+        except TimeoutError:
+            raise DatabaseFailedError(
+                f"{what}: another run writes to {self.name!r}, and did not end within {self.wait_s:g} s "
+                "(TUVL_DB_WAIT_S); SQLite has one writer at a time: long runs that write want PostgreSQL, "
+                "or `transaction: step` in the DataSource",
+                type="db_busy",
+            ) from None
+
+    async def _create_tables(self, what: str) -> None:
+        async with self._creating:
+            if self._created:
+                return
+            self.address.make_folder()
+            for attempt in (1, 2):
+                try:
+                    async with self.engine.begin() as connection:
+                        await connection.run_sync(self.metadata.create_all)
+                    break
+                except Exception as error:
+                    if attempt == 2:  # the first time, another process may have been at it too
+                        raise translate(error, what) from error
+            self._created = True
+
+
+class Sources:
+    """Every database of a project; each is opened when it is first used.
+
+    Args:
+        project: The project.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._open: dict[str, Source] = {}
+
+    def source(self, name: str) -> Source:
+        """Give a database."""
+        found = self._open.get(name)
+        if found is None:
+            tables = Tables.of(self._project)
+            wait_s: float = self._project.settings["db.wait_s"]
+            found = self._open[name] = Source(tables.models.sources[name], tables, wait_s)
+        return found
+
+    async def close(self) -> None:
+        """Close every connection."""
+        while self._open:
+            _, source = self._open.popitem()
+            await source.engine.dispose()
+
+
+def _engine(address: Address, spec: Any, wait_s: float) -> AsyncEngine:
+    pool = {
+        "pool_size": spec.pooling.max_size,
+        "max_overflow": 0,
+        "pool_timeout": wait_s,
+        # Values of rows are nobody's business in an error message.
+        "hide_parameters": True,
+    }
+    if address.sqlite:
+        engine = create_async_engine(
+            address.url, poolclass=sa.AsyncAdaptedQueuePool, connect_args={"timeout": wait_s}, **pool
+        )
+        sa.event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        return engine
+    if spec.isolation is not None:
+        pool["isolation_level"] = spec.isolation.replace("_", " ").upper()
+    arguments: Mapping[str, Any] = {
+        "timeout": wait_s,
+        "server_settings": {"application_name": "tuvl", "lock_timeout": str(max(int(wait_s * 1000), 1))},
+    }
+    # A server that was restarted, or ended a connection, is noticed before a run meets it.
+    return create_async_engine(address.url, pool_pre_ping=True, connect_args=arguments, **pool)
+
+
+def _prepare_sqlite(connection: DBAPIConnection, record: Any) -> None:
+    connection.isolation_level = None  # BEGIN is ours to say
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "case_sensitive_like=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+    connection.create_function(DECIMAL_KEY, 1, decimal_key, deterministic=True)
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    immediate = connection.get_execution_options().get(IMMEDIATE)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
