@@ -72,6 +72,8 @@ def test_wrong_use(desk, arguments):
     ("given", "said"),
     [
         ("{given: 1}", "no JSON"),
+        ('{"given": 1e999}', "the number 1e999 is out of reach"),
+        ('{"given": [-1e400]}', "out of reach"),
         ('{"given": NaN}', "NaN"),
         ('{"given": 1, "given": 2}', "twice"),
         ("", "empty"),
@@ -142,6 +144,15 @@ def test_denied(desk):
     assert desk("run", "ok", "--scope", "other").returncode == 4
     assert desk("run", "ok", "--as", "ann", "--scope", "other", "--scope", "desk:run").returncode == 0
     assert desk("run", "ok", "--as", "ann", "--scope", "other desk:run").returncode == 0
+
+
+def test_groups(desk):
+    desk.simple()
+    desk.workflow("ok", {"id": "a", "runner": "ok"}, metadata={"required_group": "desk team"})
+    assert desk("run", "ok", "--as", "ann").returncode == 4
+    assert desk("run", "ok", "--as", "ann", "--group", "other").returncode == 4
+    assert desk("run", "ok", "--as", "ann", "--group", "other", "--group", "desk team").returncode == 0
+    assert desk("run", "ok", "--group", "other").returncode == 0  # the local user may do everything
 
 
 def test_validate(desk):

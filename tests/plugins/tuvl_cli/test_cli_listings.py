@@ -190,6 +190,10 @@ def test_new_project(desk):
     assert config["agent.tool_timeout_s"]["source"] == "tuvl.toml"
 
 
+def test_a_name_that_a_shell_would_split_is_quoted(desk):
+    assert "\n  cd 'a b'\n" in desk("new", "project", "a b").stdout
+
+
 def test_new_project_spoils_nothing(desk):
     desk.write("full/notes.txt", "mine")
     desk.write("file", "mine")

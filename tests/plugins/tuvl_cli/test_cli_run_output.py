@@ -76,6 +76,38 @@ def test_text_of_all_kinds_survives(desk):
     assert desk("run", "echo", "--input", '{"given": "ä"}').stdout == "\\xe4\n"
 
 
+HOSTILE = "a\x1b]0;title\x07b\x1b[2Jc\x9bd\re\tf\ng\r\nh"
+
+
+def test_data_does_not_rule_the_terminal(desk):
+    desk.simple("echo")
+    given = json.dumps({"given": HOSTILE})
+    plain = desk("run", "echo", "--input", given)
+    assert plain.stdout == "a\ufffd]0;title\ufffdb\ufffd[2Jc\ufffdd\ufffde\tf\ng\nh\n"  # read with universal line ends
+    inner = desk("run", "echo", "--input", json.dumps({"given": {"x": HOSTILE}}))
+    assert json.loads(inner.stdout) == {"x": HOSTILE}
+    assert not any(char in inner.stdout for char in "\x1b\x07\x9b")
+    assert json.loads(desk("run", "echo", "--json", "--input", given).stdout)["result"] == HOSTILE
+
+
+def test_no_error_and_no_signal_rules_the_terminal(desk):
+    raised = "raise ValueError('no\\x1b[2J\\x9b')"
+    desk.write(
+        "nodes/hostile.py",
+        "from tuvl_kinds_functional import node\n"
+        f"@node('bad')\ndef bad(ctx):\n    {raised}\n"
+        "@node('out')\ndef out(ctx):\n    return 'left\\x1b[2J\\x9b'\n",
+    )
+    desk.workflow("bad", {"id": "a", "runner": "bad"})
+    desk.workflow("out", {"id": "a", "runner": "out"})
+    for arguments in (["bad"], ["bad", "--debug"], ["out"], ["no\x1b[2Jsuch\x9b"]):
+        done = desk("run", *arguments)
+        assert done.returncode != 0
+        assert not any(char in done.stderr + done.stdout for char in "\x1b\x9b"), done.stderr
+    desk.write("bad.yaml", 'kind: "No\\e[2J\\x9b"\nmetadata: { name: x }\n')
+    assert not any(char in desk("validate").stdout for char in "\x1b\x9b")
+
+
 @pytest.mark.parametrize("form", ["--json", "--events", None])
 def test_stdout_is_the_commands_own(desk, form):
     desk.write("plugins/loud.py", "import os\nprint('plugin noise')\nos.write(1, b'plugin descriptor noise\\n')\n")

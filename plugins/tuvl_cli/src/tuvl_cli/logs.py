@@ -9,6 +9,8 @@ from typing import Final, TextIO
 
 import click
 
+from tuvl_cli.output import shown
+
 __all__ = ["HANDLER", "StderrHandler", "log_everything", "set_up_logging"]
 
 _LONGEST: Final = 400
@@ -35,13 +37,13 @@ class StderrHandler(logging.Handler):
         try:
             from tuvl_core import scrub
 
-            text = self._whole.format(record) if self.debug else _line(record)
-            click.echo(scrub(text, list(self.secrets)), err=True)
+            head, text = ("", self._whole.format(record)) if self.debug else _line(record)
+            click.echo(head + shown(scrub(text, list(self.secrets))), err=True)
         except Exception:
             return
 
 
-def _line(record: logging.LogRecord) -> str:
+def _line(record: logging.LogRecord) -> tuple[str, str]:
     text = record.getMessage()
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
@@ -50,7 +52,7 @@ def _line(record: logging.LogRecord) -> str:
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
     level = record.levelname.lower()
-    return f"{click.style(level, fg=_COLORS.get(level))}: {text}"
+    return f"{click.style(level, fg=_COLORS.get(level))}: ", text
 
 
 HANDLER: Final = StderrHandler()

@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
-from typing import IO, Any, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 import click
 
@@ -26,9 +27,12 @@ __all__ = [
     "leave",
     "let_go",
     "own_fileno",
+    "shown",
+    "shown_json",
     "warn",
 ]
 
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 _own: IO[str] | None = None
 _abandoned: list[Any] = []
 
@@ -79,9 +83,25 @@ def claim_stdout() -> None:
     sys.stdout = sys.stderr
 
 
-def echo(text: str) -> None:
-    """Write a line of text; colours are left out where they cannot be seen."""
-    click.echo(text, file=_own)
+def shown(text: str) -> str:
+    """Text that a terminal shows and does not obey, whoever wrote it: control characters but line ends and tabs go."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def shown_json(value: Any) -> str:
+    """A value as JSON for people, with every control character in its escaped form."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def echo(text: str, *, styled: bool = False) -> None:
+    """Write a line of text.
+
+    Args:
+        text: The line.
+        styled: It has colours of our own, left out where they cannot be seen, and nothing else to neutralise.
+    """
+    click.echo(text if styled else shown(text), file=_own)
 
 
 def echo_json(value: Any, *, compact: bool = False) -> None:
@@ -109,7 +129,7 @@ def echo_json(value: Any, *, compact: bool = False) -> None:
 
 def warn(text: str) -> None:
     """Write one line to stderr, as a warning."""
-    click.echo(f"{click.style('warning', fg='yellow')}: {' '.join(text.split())}", err=True)
+    click.echo(f"{click.style('warning', fg='yellow')}: {shown(' '.join(text.split()))}", err=True)
 
 
 def own_fileno() -> int | None:

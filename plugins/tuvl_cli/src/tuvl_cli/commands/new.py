@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -36,4 +37,6 @@ def project(name: Path) -> None:
     # Said only when everything is there: whoever reads this may go away in the middle of it.
     for path in texts:
         click.echo(f"wrote {name / path}")
-    click.echo(f'\nNext:\n  cd {name}\n  tuvl validate\n  tuvl run greet --input \'{{"name": "Ada"}}\'')
+    click.echo(
+        f'\nNext:\n  cd {shlex.quote(str(name))}\n  tuvl validate\n  tuvl run greet --input \'{{"name": "Ada"}}\''
+    )

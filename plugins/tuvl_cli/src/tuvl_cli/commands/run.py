@@ -20,6 +20,7 @@ __all__ = ["command"]
 @click.option("--as", "subject", metavar="SUBJECT", help="Who it runs for; without it the local user, who may do all.")
 @click.option("--tenant", metavar="T", help="Whose data it may see.")
 @click.option("--scope", "scopes", metavar="S", multiple=True, help="What it may do; can be repeated.")
+@click.option("--group", "groups", metavar="G", multiple=True, help="A group it belongs to; can be repeated.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -31,6 +32,7 @@ def command(
     subject: str | None,
     tenant: str | None,
     scopes: tuple[str, ...],
+    groups: tuple[str, ...],
 ) -> None:
     """Run WORKFLOW to its end. The result goes to stdout, everything else to stderr.
 
@@ -51,5 +53,6 @@ def command(
         subject=subject,
         tenant=tenant,
         scopes=scopes,
+        groups=groups,
     )
     context.exit(carry_out(order))

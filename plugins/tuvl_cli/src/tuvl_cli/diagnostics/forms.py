@@ -31,7 +31,7 @@ def render(form: str, found: Sequence[Diagnostic], files: int, root: Path) -> No
 
         excerpts = Excerpts(root)
         for item in found:
-            echo(render_text(item, excerpts))
+            echo(render_text(item, excerpts), styled=True)
         echo(_sentence(found, files))
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from tuvl_cli.output import shown
+
 if TYPE_CHECKING:
     from tuvl_core import Diagnostic
 
@@ -45,10 +47,10 @@ def render_text(item: Diagnostic, excerpts: Excerpts) -> str:
     severity = click.style(item.severity, fg=_COLORS[item.severity], bold=True)
     place = f"{item.location}: " if item.location else ""
     at = f" (workflow {item.workflow}, step {item.step})" if item.step else ""
-    lines = [f"{place}{severity} {item.code}: {item.message}{at}"]
+    lines = [f"{shown(place)}{severity} {item.code}: {shown(item.message + at)}"]
     lines += _excerpt(item, excerpts)
     if item.hint:
-        lines.append(f"  hint: {item.hint}")
+        lines.append(shown(f"  hint: {item.hint}"))
     return "\n".join(lines)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 import click
 
-from tuvl_cli.output import echo
+from tuvl_cli.output import echo, shown, shown_json
 from tuvl_cli.running.narrator import seconds
 from tuvl_core import RunResult, to_wire
 
@@ -35,7 +34,7 @@ def say_result(result: RunResult) -> None:
         return
     value = to_wire(result.result, "result")
     if value is not None:
-        echo(value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
+        echo(value if isinstance(value, str) else shown_json(value))
 
 
 def say_summary(result: RunResult, took: float) -> None:
@@ -43,9 +42,10 @@ def say_summary(result: RunResult, took: float) -> None:
     status = click.style(result.status, fg=_COLORS.get(result.status), bold=True)
     error = result.error
     cancelled = error is not None and error.type == result.status  # its message is how far it came
-    lines = [f"{result.workflow} {status} in {seconds(took)}: {error.message if cancelled and error else _way(result)}"]
+    way = error.message if cancelled and error else _way(result)
+    lines = [f"{shown(result.workflow)} {status} in {seconds(took)}: {shown(way)}"]
     if error is not None and not cancelled:
-        lines.append(f"  {error.type}: {error.message}")
+        lines.append(shown(f"  {error.type}: {error.message}"))
     used = [_counted(result.usage.get(key, 0), noun) for key, noun in _COUNTED if result.usage.get(key)]
     attempts = result.usage.get("llm_attempts", 0)
     if attempts > result.usage.get("llm_calls", 0):

@@ -79,7 +79,7 @@ class Narrator:
         self.now = None
         signal = event.signal or ""
         head = self._head(event)
-        return Line(text=f"{head}  {signal}  {seconds(event.time - began)}", good=signal not in _BAD)
+        return Line(text=f"{head}  {printable(signal)}  {seconds(event.time - began)}", good=signal not in _BAD)
 
     def _progress(self, event: StepEvent, limits: Mapping[str, Any], failure: str | None) -> Iterator[Line]:
         snapshot = event.snapshot

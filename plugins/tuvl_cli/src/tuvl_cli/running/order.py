@@ -36,6 +36,7 @@ class Order:
         subject: Who the run acts for.
         tenant: Whose data it may see.
         scopes: What it may do.
+        groups: Groups it belongs to.
     """
 
     workflow: str
@@ -45,6 +46,7 @@ class Order:
     subject: str | None
     tenant: str | None
     scopes: Sequence[str]
+    groups: Sequence[str] = ()
 
 
 def carry_out(order: Order) -> int:
@@ -58,7 +60,7 @@ def carry_out(order: Order) -> int:
     claim_stdout()
     with Interrupts() as interrupts:
         given = read_input(order.input)
-        who = principal(order.subject, order.tenant, order.scopes)
+        who = principal(order.subject, order.tenant, order.scopes, order.groups)
         project = load_project(order.directory)
         _warn_of_problems(project)
         app = App(project)

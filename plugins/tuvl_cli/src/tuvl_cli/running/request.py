@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,17 +42,18 @@ def read_input(given: str | None) -> Any:
     return _parse(given, "the text")
 
 
-def principal(subject: str | None, tenant: str | None, scopes: Sequence[str]) -> Principal:
+def principal(subject: str | None, tenant: str | None, scopes: Sequence[str], groups: Sequence[str] = ()) -> Principal:
     """Give who a run acts for.
 
     Without a subject it is the local user, who has tenant `default` and every scope unless told
     otherwise. A named subject has what is given and nothing else.
     """
+    belongs = frozenset(groups)
     held = frozenset(part for scope in scopes for part in scope.split())
     if subject is not None:
-        return Principal(subject=subject, tenant=tenant, scopes=held)
+        return Principal(subject=subject, tenant=tenant, scopes=held, groups=belongs)
     local = Principal.local()
-    return Principal(subject=local.subject, tenant=tenant or local.tenant, scopes=held or local.scopes)
+    return Principal(subject=local.subject, tenant=tenant or local.tenant, scopes=held or local.scopes, groups=belongs)
 
 
 def _decode(data: bytes, where: str) -> str:
@@ -65,7 +67,7 @@ def _parse(text: str, where: str) -> Any:
     if not text.strip():
         _refuse(f"{where} is empty; an input without fields is {{}}")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         _refuse(f"{where} is no JSON: {error.msg} at {place}{_advice(text, where)}")
@@ -94,6 +96,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text[:40]} is out of reach")
+    return value
 
 
 def _refuse(text: str) -> NoReturn:
