@@ -209,7 +209,7 @@ class Transaction:
         except Exception as error:
             raise await self._failed(frame, what, error, connection, guarded) from error
         except BaseException:
-            self._lose(frame, f"{what} was cut off in the middle of a statement")
+            self._lose(frame, f"{what} of {frame.label!r} was cut off in the middle of a statement")
             raise
         if writes:
             self._note_write(frame)
