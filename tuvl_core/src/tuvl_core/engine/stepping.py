@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tuvl_core.contributions import ToolBoundary
     from tuvl_core.engine.call import Call
 
-__all__ = ["BLOCKED_S", "YIELD_EVERY", "dispatch", "let_others_run", "plain_step", "step"]
+__all__ = ["BLOCKED_S", "YIELD_EVERY", "dispatch", "is_stray", "let_others_run", "plain_step", "step"]
 
 TOOL_TIMEOUT: Final = "tool_timeout"
 YIELD_EVERY: Final = 64
@@ -95,7 +95,7 @@ async def _dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     call.parent.usage.add(tool_calls=1)
     if call.visit % YIELD_EVERY == 0:
         await asyncio.sleep(0)
-    began = perf_counter()
+    began, task = perf_counter(), asyncio.current_task()
     try:
         if not call.run.traced:
             if timeout_s is not None and not call.run.handlers:
@@ -108,7 +108,9 @@ async def _dispatch(call: Call, timeout_s: float | None) -> Dispatch:
                 current.set_attribute("tuvl.step.signal", result.signal)
     except RunLimitError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_stray(error, task):
+            raise
         text = call.run.scrub(f"{type(error).__name__}: {error}")
         answer = Dispatch(signal="error", error=text, error_type=type(error).__name__)
     else:
@@ -116,6 +118,24 @@ async def _dispatch(call: Call, timeout_s: float | None) -> Dispatch:
     if perf_counter() - began > BLOCKED_S:
         await let_others_run()
     return answer
+
+
+def is_stray(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
+    """Whether code raised what is no `Exception` and ends nothing but itself: neither the process nor its task.
+
+    Args:
+        error: What was raised.
+        task: The task that the code runs in. Python closes the coroutine of one that is thrown away by a
+            `GeneratorExit` from outside of it.
+    """
+    if isinstance(error, (KeyboardInterrupt, SystemExit, asyncio.CancelledError)):
+        return False
+    if not isinstance(error, GeneratorExit):
+        return True
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:
+        return False
 
 
 async def let_others_run() -> float:

@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tuvl_core.context import Overlay
 from tuvl_core.engine.advancing import next_step
 from tuvl_core.engine.call import Call
-from tuvl_core.engine.stepping import BLOCKED_S, YIELD_EVERY, failed, let_others_run
+from tuvl_core.engine.stepping import BLOCKED_S, YIELD_EVERY, failed, is_stray, let_others_run
 from tuvl_core.engine.stepping import step as full_step
 from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, StepError, UnroutedSignalError
 from tuvl_core.kinds import UNSET, StepResult
@@ -34,7 +34,8 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
     plan, context, visits, sinks = run.plan, run.context, run.visits, run.sinks
     watched = bool(run.handlers or run.traced)
     max_steps = plan.limits.max_steps
-    cancelling = _cancel_probe()
+    task = asyncio.current_task()
+    cancelling = _cancel_probe(task)
     step = plan.first
     taken = 0
     began = perf_counter()
@@ -60,7 +61,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
             result = failed(call, error)
         except BaseException as error:
             _keep_what_was_done(call)
-            if isinstance(error, Exception):
+            if isinstance(error, Exception) or is_stray(error, task):
                 raise _crash(call, error) from error
             raise
         if result.__class__ is not StepResult:
@@ -128,9 +129,8 @@ def _stop(run: Run, step: PlanStep, result: StepResult) -> None:
     log_event(run.app.log, logging.WARNING, "run.stopped", fields)
 
 
-def _cancel_probe() -> Callable[[], int | bool]:
-    """A function that says whether this task has been asked to stop since the walk began."""
-    task = asyncio.current_task()
+def _cancel_probe(task: asyncio.Task[Any] | None) -> Callable[[], int | bool]:
+    """A function that says whether a task has been asked to stop since the walk began."""
     assert task is not None
     cancelling = task.cancelling
     before = cancelling()
@@ -147,7 +147,7 @@ def _keep_what_was_done(call: Call) -> None:
         settle(call.run, call.step, StepResult(writes=writes, deletes=deletes))
 
 
-def _crash(call: Call, error: Exception) -> RunError:
+def _crash(call: Call, error: BaseException) -> RunError:
     step = call.step
     if isinstance(error, RunError):
         error.step = error.step or step.id
