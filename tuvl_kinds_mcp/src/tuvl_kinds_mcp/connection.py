@@ -153,8 +153,9 @@ class Connection:
             await self._leave.wait()
 
     def _over(self, failure: CallFailed | None) -> None:
-        if self._failure is None:
-            self._failure = failure or self._end_of_process()
+        if failure is not None and failure.type == "timeout":
+            self._failure = failure  # that it ended then is our own doing
+        self._failure = self._failure or failure or self._end_of_process()
         self._leave.set()
         if not self._ended.done():
             self._ended.set_result(None)

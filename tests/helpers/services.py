@@ -1,0 +1,32 @@
+"""Servers of others that some tests talk to, and where `make test-services` puts them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / ".services"
+REQUIRED = "TUVL_TESTS_REQUIRE_SERVICES"
+
+PROGRAMS = {
+    "mcp-server-git": FOLDER / "mcp" / "bin" / "mcp-server-git",
+    "mcp-server-time": FOLDER / "mcp" / "bin" / "mcp-server-time",
+    "mcp-server-sqlite": FOLDER / "mcp-1" / "bin" / "mcp-server-sqlite",
+    "server-everything": FOLDER / "node" / "node_modules" / ".bin" / "mcp-server-everything",
+    "server-filesystem": FOLDER / "node" / "node_modules" / ".bin" / "mcp-server-filesystem",
+    "server-memory": FOLDER / "node" / "node_modules" / ".bin" / "mcp-server-memory",
+}
+
+
+def missing(name: str) -> str | None:
+    """Say why a service cannot be used; None if it can. Services of other tests are theirs to find."""
+    program = PROGRAMS.get(name)
+    if program is None or program.exists():
+        return None
+    return f"{name} is not installed: run `make test-services`"
+
+
+def required() -> bool:
+    """Whether a service that is missing is a failure, as in CI."""
+    return os.environ.get(REQUIRED, "") not in ("", "0")
