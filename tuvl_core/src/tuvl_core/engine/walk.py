@@ -36,8 +36,7 @@ async def walk(run: Run) -> None:  # noqa: C901 - the hot loop, in one piece on 
     max_steps = plan.limits.max_steps
     task = asyncio.current_task()
     cancelling = _cancel_probe(task)
-    step = plan.first
-    taken = 0
+    step, taken = plan.first, 0
     began = perf_counter()
     while step is not None:
         if run.over or cancelling():
