@@ -126,6 +126,7 @@ class Shop:
         ]
         result = await self.run(*steps)
         assert result.status == "completed", result.error
+        await self.close()
 
     async def close(self) -> None:
         """Close the project if it is open."""
