@@ -36,8 +36,8 @@ def tuvl_cli_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]
 
         @hookimpl(optionalhook=True)
         def tuvl_cli_commands():
-            target = "acme_tools.commands:hello"
-            return [CommandSpec(name="hello", help="Say hello.", target=target)]
+            # Where the command does more, it lies in a module of its own: "acme_tools.commands:hello".
+            return [CommandSpec(name="hello", help="Say hello.", target=f"{__name__}:hello")]
         ```
     """
 

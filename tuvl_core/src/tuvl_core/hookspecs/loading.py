@@ -36,7 +36,7 @@ def tuvl_step_kinds() -> Iterable[type[StepKind] | StepKind]:  # type: ignore[em
             name = "acme.Shout"
 
             async def run(self, call):
-                return StepResult(writes={"text": call.context["text"].upper()})
+                return StepResult(writes={"text": str(call.context.get("text", "")).upper()})
 
         @hookimpl
         def tuvl_step_kinds():
