@@ -81,7 +81,9 @@ class AutonomousAgentSpec:
         lookalikes=("goal", "system", "prompt", "instructions"),
         doc="Persistent instruction: the model always follows it.",
     )
-    steering_files: tuple[str, ...] = key(default=(), doc="Markdown files followed like `steering`, by paths from the root.")
+    steering_files: tuple[str, ...] = key(
+        default=(), doc="Markdown files followed like `steering`, by paths from the root."
+    )
     skills: tuple[str, ...] = key(default=(), doc="Markdown files that the model applies when they are relevant.")
     tools: tuple[ToolEntry, ...] = key(default=(), doc="The steps the model may call: its whole set of actions.")
     outcome: Outcome = key(factory=Outcome, doc="The exits, and where the result goes.")
