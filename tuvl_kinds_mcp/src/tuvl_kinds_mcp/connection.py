@@ -31,8 +31,8 @@ _CLOSE_S: Final = 8.0
 _HEALTH_S: Final = 3.0
 _MAX_PAGES: Final = 100
 _INFO: Final = mcp_types.Implementation(name="tuvl", version="3")
-_SESSION_GONE: Final = "Session terminated"
-"""The SDK's own words where an HTTP server does not know the session: it did nothing with the request."""
+_NOT_DONE: Final = (400, 404, 410)
+"""What HTTP servers answer where they do not know a session, and have done nothing."""
 _TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 
 
@@ -223,7 +223,15 @@ class Connection:
         """
         assert self._client is not None
         session = self._client.session
-        result = await self._do(session.call_tool(tool, dict(arguments), allow_input_required=True), within)
+        try:
+            result = await self._do(session.call_tool(tool, dict(arguments), allow_input_required=True), within)
+        except CallFailed as failure:
+            status = self._status
+            if failure.type != "protocol_error" or status not in _NOT_DONE or await self.healthy():
+                raise
+            text = f"it does not know the session any more (status {status})"
+            self.drop(CallFailed(text, type="connection", again=True))
+            raise CallFailed(text, type="connection", again=True) from None
         if not isinstance(result, mcp_types.CallToolResult):
             raise CallFailed(
                 "it wants to ask somebody something before it goes on; tuvl has nobody to ask", type="input_required"
@@ -241,7 +249,8 @@ class Connection:
         try:
             await self._do(sign, _HEALTH_S)
         except CallFailed as problem:
-            return problem.type == "protocol_error"  # it answers, if only that it does not know this
+            # It answers, if only that it does not know this request.
+            return problem.type == "protocol_error" and self._status < 400
         return True
 
     async def _list(self) -> dict[str, ToolDefinition]:
@@ -300,12 +309,6 @@ class Connection:
         text = f"it answers with error {error.code}: {explain(error, self._secrets)}"
         if self._status >= 400:
             text += f" (status {self._status})"
-        if error.code == mcp_types.INVALID_REQUEST and error.message == _SESSION_GONE:
-            failure = CallFailed(
-                f"it has forgotten the session{text[len('it answers') :]}", type="connection", again=True
-            )
-            self.drop(failure)
-            return failure
         return CallFailed(text, type="protocol_error")
 
     def _why(self, error: BaseException) -> str:

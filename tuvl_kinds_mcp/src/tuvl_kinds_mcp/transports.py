@@ -47,7 +47,8 @@ def _transport(server: Server, listener: Listener, trust_env: bool) -> AbstractA
         return stdio_transport(server, listener.stray, listener.started)
 
     async def saw(response: httpx2.Response) -> None:
-        listener.answered(response.status_code)
+        if response.request.method == "POST":
+            listener.answered(response.status_code)
 
     def make_client(headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
         # How long an answer may take is each call's own matter, so nothing limits reading.
