@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_stage import Actor
 
 from tuvl_core import App, Diagnostic, Plugins, Principal, Run, RunResult, check_project, load_project
+from tuvl_models import ModelFamily, add_family
 
 SERVER = {"host": "127.0.0.1", "port": 5432, "username": "postgres"}
 REQUIRED = bool(os.environ.get("TUVL_TESTS_REQUIRE_SERVICES"))
@@ -51,6 +53,7 @@ class Shop:
         self.environ: dict[str, str] = {}
         self.models: dict[str, Any] = {"Customer": CUSTOMER, "Order": ORDER}
         self.app: App | None = None
+        self.actor: Actor | None = None
 
     @property
     def postgresql(self) -> bool:
@@ -87,8 +90,27 @@ class Shop:
     async def open(self) -> App:
         """Open the project."""
         if self.app is None:
-            self.app = await App(self.load()).__aenter__()
+            project = self.load()
+            if self.actor is not None:
+                actor = self.actor
+                add_family(project, ModelFamily(prefix="test", create=lambda _: actor, tool_calling="native"))
+            self.app = await App(project).__aenter__()
         return self.app
+
+    def agent(self, turns: Sequence[Any], *tools: Mapping[str, Any], entries: Any = None, **spec: Any) -> Actor:
+        """Write a workflow of one agent, whose model says these turns, and its tools."""
+        self.actor = Actor(*turns)
+        self.document("AgentModel", "actor", {"model": "test/actor", "retry": {"attempts": 1}})
+        agent = {
+            "model": "actor",
+            "steering": "Work.",
+            "tools": entries or [{"ref": tool["id"]} for tool in tools],
+            "outcome": {"enum": ["resolved"]},
+            "max_iterations": 8,
+        }
+        routes = dict.fromkeys(("resolved", "max_iterations", "budget_exceeded", "error", "aborted"), "END")
+        self.workflow({"id": "agent", "kind": "AutonomousAgent", "agent": agent, "routes": routes}, *tools, **spec)
+        return self.actor
 
     async def run(
         self,

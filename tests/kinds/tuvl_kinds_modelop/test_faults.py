@@ -13,7 +13,12 @@ from typing import Any
 
 import pytest
 
-WRITE = {"id": "a", "model": "Order", "operation": "create", "payload": {"number": "{{ number }}", "note": "{{ note | default('') }}"}}
+WRITE = {
+    "id": "a",
+    "model": "Order",
+    "operation": "create",
+    "payload": {"number": "{{ number }}", "note": "{{ note | default('') }}"},
+}
 PAUSE = "@node('pause')\nasync def pause(ctx):\n    await ctx['_run'].app.resources['pause']()\n"
 
 
@@ -193,7 +198,11 @@ def test_a_disk_that_is_full_ends_the_run_clearly_and_the_next_one_works(sqlite_
     shop.load()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(shop.root), "1000000"], capture_output=True, text=True, env=environment, timeout=60
+        [sys.executable, "-c", FULL, str(shop.root), "1000000"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     (status, kind, message), small = json.loads(done.stdout)
@@ -274,8 +283,13 @@ async def test_transactions_that_cannot_be_serialized_are_done_again(postgresql_
     shop.workflow(
         {"id": "look", "model": "Order", "operation": "list", "filters": {"number": "A-1"}},
         {"id": "meet", "kind": "t.Meet"},
-        {"id": "put", "model": "Order", "operation": "update", "filters": {"number": "A-1"},
-         "payload": {"total": "{{ look_result.0.total | float + 1 }}"}},
+        {
+            "id": "put",
+            "model": "Order",
+            "operation": "update",
+            "filters": {"number": "A-1"},
+            "payload": {"total": "{{ look_result.0.total | float + 1 }}"},
+        },
     )
     app = await shop.open()
     app.resources["meet"] = asyncio.Barrier(2)

@@ -220,6 +220,7 @@ async def test_nothing_is_null(shop: Any) -> None:
     shop.models = {"Everything": EVERYTHING}
     nothing = dict.fromkeys(GIVEN)
     result = await shop.run(
-        {"id": "make", "model": "Everything", "operation": "create", "payload": "{{ given }}"}, context={"given": nothing}
+        {"id": "make", "model": "Everything", "operation": "create", "payload": "{{ given }}"},
+        context={"given": nothing},
     )
     assert {key: value for key, value in result.context["make_result"].items() if key != "id"} == nothing

@@ -199,7 +199,12 @@ MAKE = {"id": "make", "model": "Order", "operation": "create"}
 async def test_a_failed_tool_leaves_nothing_and_the_others_stay(shop: Any, together: bool) -> None:
     calls(
         shop,
-        [["make", {"number": "A-1"}], ["fail", {"number": "X"}], ["make", {"number": "A-1"}], ["make", {"number": "A-2"}]],
+        [
+            ["make", {"number": "A-1"}],
+            ["fail", {"number": "X"}],
+            ["make", {"number": "A-1"}],
+            ["make", {"number": "A-2"}],
+        ],
         MAKE,
         {"id": "fail", "kind": "Functional", "runner": "make_and_fail"},
         together=together,

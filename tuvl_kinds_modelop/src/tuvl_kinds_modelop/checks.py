@@ -107,8 +107,8 @@ def _output(config: ModelOpConfig) -> Iterator[Finding]:
     if config.output is not None and (not config.output.strip() or config.output.startswith("_")):
         message = f"`output` is a context key, which {config.output!r} is not: names with `_` are the engine's"
         yield codes.IDLE_KEY, message, ("output",), None
-    limit = config.limit
-    if limit.constant and isinstance(limit.source, int) and not 1 <= limit.source <= MAX_LIMIT:
+    limit: Any = config.limit.source if isinstance(config.limit, Template) else config.limit
+    if isinstance(limit, int) and not 1 <= limit <= MAX_LIMIT:
         yield codes.IDLE_KEY, f"`limit` is from 1 to {MAX_LIMIT}", ("limit",), None
 
 

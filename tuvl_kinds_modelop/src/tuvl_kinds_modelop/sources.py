@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -164,6 +165,7 @@ def _engine(address: Address, spec: Any, wait_s: float) -> AsyncEngine:
         "hide_parameters": True,
     }
     if address.sqlite:
+        _keep_values_out_of_logs()
         engine = create_async_engine(
             address.url, poolclass=sa.AsyncAdaptedQueuePool, connect_args={"timeout": wait_s}, **pool
         )
@@ -178,6 +180,13 @@ def _engine(address: Address, spec: Any, wait_s: float) -> AsyncEngine:
     }
     # A server that was restarted, or ended a connection, is noticed before a run meets it.
     return create_async_engine(address.url, pool_pre_ping=True, connect_args=arguments, **pool)
+
+
+def _keep_values_out_of_logs() -> None:
+    """The driver writes every value it binds to its log at level DEBUG: only whoever asks it by name gets that."""
+    logger = logging.getLogger("aiosqlite")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
 
 
 def _prepare_sqlite(connection: DBAPIConnection, record: Any) -> None:

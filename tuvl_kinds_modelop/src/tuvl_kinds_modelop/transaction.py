@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncTransaction
 
-from tuvl_core import StepError
+from tuvl_core import TuvlError
 from tuvl_kinds_modelop.failures import CONFLICTS, DatabaseFailedError, translate
 from tuvl_kinds_modelop.sources import Source
 
@@ -104,7 +104,7 @@ class Transaction:
 
         Raises:
             DatabaseFailedError: It failed; nothing of it is left.
-            StepError: Whatever `work` raises of that kind.
+            TuvlError: Whatever `work` raises of that kind.
         """
         if self.source.per_step:
             return await self._by_itself(frame, what, work, writes)
@@ -179,7 +179,7 @@ class Transaction:
                 result = await work(connection)
                 await connection.commit()
                 return result
-            except StepError:
+            except TuvlError:
                 raise
             except Exception as error:
                 problem = translate(error, what)
@@ -204,7 +204,7 @@ class Transaction:
                     result = await work(connection)
             else:
                 result = await work(connection)
-        except StepError:
+        except TuvlError:
             raise
         except Exception as error:
             raise await self._failed(frame, what, error, connection, guarded) from error
