@@ -22,7 +22,7 @@ from tuvl_kinds_modelop.models import (
     relation_bodies,
 )
 
-__all__ = ["check_documents"]
+__all__ = ["check_documents", "check_models"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _NO_KEYS: Final = frozenset({"jsonb", "bytea", "float", "boolean"})
@@ -41,12 +41,16 @@ _OWN: Final[Mapping[str, frozenset[str]]] = {
 
 def check_documents(plan: PlanView) -> Iterator[Diagnostic]:
     """Every finding about models and data sources, and about the models that a workflow names."""
-    project: Project = plan.project
+    yield from check_models(plan.project)
+    yield from _context(plan)
+
+
+def check_models(project: Project) -> list[Diagnostic]:
+    """Every finding about models and data sources; made once."""
     found = _known.get(project)
     if found is None:
         found = _known[project] = [*_models(project), *_sources(project)]
-    yield from found
-    yield from _context(plan)
+    return found
 
 
 _known: weakref.WeakKeyDictionary[Project, list[Diagnostic]] = weakref.WeakKeyDictionary()
@@ -80,7 +84,7 @@ def _models(project: Project) -> Iterator[Diagnostic]:
         yield from _keys(definition)
         yield from _tenant(definition)
         yield from _source_of(definition, models)
-        yield from _relations(definition, models)
+        yield from _relations(definition, project)
     yield from _shared(models)
 
 
@@ -159,18 +163,18 @@ def _source_of(definition: Definition[ModelDefinitionSpec], models: Models) -> I
     if name is not None and name not in models.sources:
         message = f"no {DATA_SOURCE} is named {name!r}{advice(name, models.sources)}"
         yield _finding(codes.NO_SOURCE, definition, ("spec", "datasource"), message)
-    elif name is None and models.primary is None:
+    elif name is None and not any(source.primary for source in models.sources.values()) and models.primary is None:
         message = f"{MODEL} {definition.name!r} names no `datasource`, and of {len(models.sources)} none is primary"
         hint = "set `primary: true` on one DataSource, or `datasource:` here"
         yield _finding(codes.NO_SOURCE, definition, ("spec",), message, hint)
 
 
-def _relations(definition: Definition[ModelDefinitionSpec], models: Models) -> Iterator[Diagnostic]:
+def _relations(definition: Definition[ModelDefinitionSpec], project: Project) -> Iterator[Diagnostic]:
     own = fields_of(definition.spec)
     listed = not isinstance(definition.spec.relations, dict)
     seen: set[str] = set()
     for number, (name, body) in enumerate(relation_bodies(definition.spec)):
-        problem = _relation_problem(name, body, own, definition, models)
+        problem = _relation_problem(name, body, own, definition, project)
         if name in seen:
             problem = "it is there twice"
         seen.add(name)
@@ -180,22 +184,28 @@ def _relations(definition: Definition[ModelDefinitionSpec], models: Models) -> I
 
 
 def _relation_problem(
-    name: str, body: RelationBody, own: Mapping[str, Field], definition: Definition[ModelDefinitionSpec], models: Models
+    name: str,
+    body: RelationBody,
+    own: Mapping[str, Field],
+    definition: Definition[ModelDefinitionSpec],
+    project: Project,
 ) -> str | None:
     if name in own:
         return "a field has this name already"
-    other = next((model for model in models.all() if model.name == body.model), None)
-    if other is None:
-        return f"no {MODEL} in order is named {body.model!r}{advice(body.model, models.names())}"
+    found = project.definitions(MODEL).get(body.model)
+    if found is None:
+        return f"no {MODEL} is named {body.model!r}{advice(body.model, project.definitions(MODEL))}"
+    other = fields_of(found.spec)
     many = body.type == "one_to_many"
-    holder: Mapping[str, Field] = other.fields if many else own
+    holder: Mapping[str, Field] = other if many else own
     owner = body.model if many else definition.name
     field = holder.get(body.foreign_key)
     if field is None:
         return f"{owner} has no field {body.foreign_key!r}{advice(body.foreign_key, holder)}"
     if field.secure:
         return f"the field {body.foreign_key!r} is secure, and cannot lead to a record"
-    target = other.key if not many else next((item for item in own.values() if item.body.primary_key), None)
+    keyed = own if many else other
+    target = next((item for item in keyed.values() if item.body.primary_key), None)
     if target is not None and target.type != field.type:
         return f"{owner}.{body.foreign_key} is {field.type}, but the key it holds is {target.type}"
     return None
