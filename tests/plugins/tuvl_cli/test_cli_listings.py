@@ -16,6 +16,7 @@ DECLARED = [
     "reads",
     "writes",
     "effects",
+    "transactional",
     "capabilities",
     "cost",
 ]
