@@ -297,7 +297,10 @@ def test_a_reader_that_stops(desk):
         {"id": "a", "kind": "Router", "condition": "{{ true }}", "routes": {"true": "a", "false": "END"}},
         limits={"max_steps": 100_000},
     )
-    for command in ("run ring --events", "kinds --json", "run ok --json", "--help"):
+    desk.simple("echo", "ok")
+    desk.write("big.json", json.dumps({"given": "x" * 500_000}))
+    big = "run echo --input @big.json"
+    for command in ("run ring --events", "kinds --json", "run ok --json", "--help", big, f"{big} --json"):
         done = subprocess.run(
             ["bash", "-c", f"set -o pipefail; tuvl {command} | head -c 1"],
             cwd=desk.root,
