@@ -74,8 +74,8 @@ async def test_plain_words_are_texts_as_keys_and_as_values(tuvl_project: Project
             - {{ id: refuse, kind: Response, source: country }}
         """,
     )
-    assert codes(tuvl_project.check()) == []
     tuvl_project.model(answer("no", 1))
+    assert codes(tuvl_project.check()) == []
     result = await tuvl_project.run("w", {"switch": "off", "country": "NO"})
     assert path(result) == [("ask", "no"), ("off", "off"), ("refuse", "default")]
     assert result.result == "NO"
