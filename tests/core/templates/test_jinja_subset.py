@@ -59,6 +59,8 @@ def by_jinja(text: str) -> Any:
         return None
     if isinstance(value, jinja2.Undefined) or "True" in str(value) or "False" in str(value):
         return value if isinstance(value, bool) else None
+    if isinstance(value, str) and "'" in value:
+        return None  # a list inside a text: ours is JSON
     return value
 
 
