@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import App, AppScope, DocumentKind, Run, RunScope, Section, Setting, StepKind, Validator
+    from tuvl_core import App, AppScope, CommandSpec, DocumentKind, Run, RunScope, Section, Setting, StepKind, Validator
 
 TUVL_API = 1
 
@@ -85,3 +85,12 @@ def tuvl_run_scope(run: Run) -> RunScope | None:
     from tuvl_kinds_modelop.scope import DatabaseScope
 
     return DatabaseScope(run)
+
+
+@hookimpl(optionalhook=True)
+def tuvl_cli_commands() -> list[CommandSpec]:
+    """The command `tuvl db`."""
+    from tuvl_core import CommandSpec
+
+    target = "tuvl_kinds_modelop.db.commands:command"
+    return [CommandSpec(name="db", help="Compare databases with the models, and migrate them.", target=target)]

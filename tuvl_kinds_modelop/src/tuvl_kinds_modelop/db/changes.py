@@ -1,0 +1,114 @@
+"""What lies between the tables of a database and the definitions, as Alembic's operations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import attrs
+import sqlalchemy as sa
+from alembic.autogenerate import produce_migrations
+from alembic.migration import MigrationContext
+from alembic.operations import ops
+
+from tuvl_kinds_modelop.db.plain import differs, final_name, literals, plain_metadata, values_check
+
+__all__ = ["Changes", "find_changes"]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Changes:
+    """What makes a database fit the definitions.
+
+    Attributes:
+        upgrade: The operations, in order.
+        context: What they are rendered with.
+        unmanaged: Tables that no model defines.
+        heads: The revisions that were applied last.
+    """
+
+    upgrade: ops.UpgradeOps
+    context: MigrationContext
+    unmanaged: tuple[str, ...]
+    heads: tuple[str, ...]
+
+
+def find_changes(connection: sa.Connection, metadata: sa.MetaData) -> Changes:
+    """Compare a database with the tables that it should have."""
+    plain = plain_metadata(metadata, connection.dialect)
+
+    def managed(name: str | None, type: str, parents: Any) -> bool:
+        return type != "table" or name in plain.tables
+
+    context = MigrationContext.configure(
+        connection, opts={"compare_type": differs, "include_name": managed, "target_metadata": plain}
+    )
+    with warnings.catch_warnings():
+        # About tables that refer to each other, and about what others made in the database.
+        warnings.simplefilter("ignore", sa.exc.SAWarning)
+        upgrade = produce_migrations(context, plain).upgrade_ops or ops.UpgradeOps([])
+        _add_checks(upgrade, connection, plain)
+        if connection.dialect.name != "sqlite":
+            _untie(upgrade)
+        there = set(sa.inspect(connection).get_table_names())
+    unmanaged = sorted(there - set(plain.tables) - {context.version_table})
+    return Changes(
+        upgrade=upgrade, context=context, unmanaged=tuple(unmanaged), heads=tuple(context.get_current_heads())
+    )
+
+
+def _add_checks(upgrade: ops.UpgradeOps, connection: sa.Connection, plain: sa.MetaData) -> None:
+    """Add what changes about the values of enums; Alembic looks at names of CHECK constraints at most."""
+    inspector = sa.inspect(connection)
+    known = {item.table_name: item for item in upgrade.ops if isinstance(item, ops.ModifyTableOps)}
+    for name in inspector.get_table_names():
+        if name not in plain.tables:
+            continue
+        drops, adds = _checks(inspector, plain.tables[name], connection.dialect)
+        if not drops and not adds:
+            continue
+        if name not in known:
+            known[name] = ops.ModifyTableOps(name, [])
+            upgrade.ops.append(known[name])
+        known[name].ops[:] = [*drops, *known[name].ops, *adds]
+
+
+def _checks(
+    inspector: sa.Inspector, table: sa.Table, dialect: sa.Dialect
+) -> tuple[list[ops.MigrateOperation], list[ops.MigrateOperation]]:
+    there = {
+        str(item["name"]): item["sqltext"]
+        for item in inspector.get_check_constraints(table.name)
+        if values_check(table.name, item["name"])
+    }
+    wanted = {final_name(item, dialect): item for item in table.constraints if isinstance(item, sa.CheckConstraint)}
+    drops: list[ops.MigrateOperation] = []
+    adds: list[ops.MigrateOperation] = []
+    for name, sql in there.items():
+        if name not in wanted or literals(sql) != literals(wanted[name].info["sql"]):
+            old = ops.CreateCheckConstraintOp(name, table.name, sa.literal_column(sql))
+            drops.append(ops.DropConstraintOp(name, table.name, type_="check", _reverse=old))
+    for name, constraint in wanted.items():
+        if name not in there or literals(there[name]) != literals(constraint.info["sql"]):
+            adds.append(ops.CreateCheckConstraintOp.from_constraint(constraint))
+    return drops, adds
+
+
+def _untie(upgrade: ops.UpgradeOps) -> None:
+    """Make foreign keys of new tables that lead to tables made later only when both are there."""
+    later = {item.table_name for item in upgrade.ops if isinstance(item, ops.CreateTableOp)}
+    ties: list[ops.MigrateOperation] = []
+    for item in upgrade.ops:
+        if not isinstance(item, ops.CreateTableOp):
+            continue
+        later.discard(item.table_name)
+        tied = [part for part in item.columns if _target(part) in later]
+        if tied:
+            item.columns = [part for part in item.columns if _target(part) not in later]
+            created = [ops.CreateForeignKeyOp.from_constraint(part) for part in tied]  # type: ignore[arg-type]
+            ties.append(ops.ModifyTableOps(item.table_name, created))
+    upgrade.ops += ties
+
+
+def _target(part: Any) -> str | None:
+    return part.elements[0].target_fullname.rpartition(".")[0] if isinstance(part, sa.ForeignKeyConstraint) else None
