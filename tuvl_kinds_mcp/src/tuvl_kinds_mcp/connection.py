@@ -103,7 +103,7 @@ class Connection:
         if self._ended.done():
             raise self._failure or CallFailed("it was closed", type="connection")
         if not self._ready.done():
-            raise CallFailed(f"it was not ready within {within:g} s", type="timeout")
+            raise CallFailed("it was not ready in time", type="timeout")
 
     async def close(self) -> None:
         """End it, and wait for its task; safe to call again, and from any task."""
@@ -280,7 +280,7 @@ class Connection:
             if not task.done():
                 if self._ended.done():
                     raise self._failure or CallFailed("the connection ended", type="connection")
-                raise CallFailed(f"no answer within {within:g} s", type="timeout")
+                raise CallFailed("no answer in time", type="timeout")
             return await self._outcome(task)
         finally:
             if not task.done():

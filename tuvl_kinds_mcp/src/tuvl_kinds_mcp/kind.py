@@ -167,7 +167,8 @@ class MCP(StepKind):
         try:
             result = await sessions.call(server, tool, arguments, prepared.timeout, accept=prepared.accept)
         except CallFailed as failure:
-            raise StepError(f"{where}: {failure}", type=failure.type) from failure
+            limit = f" (mcp.timeout: {prepared.timeout:g} s)" if failure.type == "timeout" else ""
+            raise StepError(f"{where}: {failure}{limit}", type=failure.type) from failure
         if result.get("isError"):
             # The server's own words, as a model can act on them.
             text = clean(result_text(result), server.secrets)

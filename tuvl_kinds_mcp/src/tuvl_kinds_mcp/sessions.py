@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -59,6 +60,7 @@ class Sessions:
         self._states: dict[Server, _State] = {}
         self._connections: set[Connection] = set()
         self._closed = False
+        self._make: type[Connection] | None = None
 
     async def tools(self, server: Server, within: float) -> dict[str, ToolDefinition]:
         """Give a server's tools by name.
@@ -70,6 +72,7 @@ class Sessions:
         Raises:
             CallFailed: They cannot be had.
         """
+        await self._load()
         due = asyncio.get_running_loop().time() + within
         connection = await self._connected(server, within)
         return await connection.list_tools(_left(due))
@@ -97,6 +100,8 @@ class Sessions:
         Raises:
             CallFailed: There is no result.
         """
+        if self._make is None:
+            await self._load()
         due = asyncio.get_running_loop().time() + within
         try:
             result = await self._call_once(server, tool, arguments, due, accept)
@@ -125,6 +130,12 @@ class Sessions:
         self._closed = True
         if self._connections:
             await asyncio.gather(*(item.close() for item in list(self._connections)))
+
+    async def _load(self) -> None:
+        """Import the SDK: a second of work, outside of the event loop and of anybody's time limit."""
+        if self._make is None:
+            module = await asyncio.to_thread(import_module, "tuvl_kinds_mcp.connection")
+            self._make = module.Connection
 
     async def _connected(self, server: Server, within: float) -> Connection:
         """A session that is open and lives."""
@@ -157,8 +168,7 @@ class Sessions:
             connection.drop()
 
     def _open(self, server: Server, state: _State) -> Connection:
-        from tuvl_kinds_mcp.connection import Connection
-
+        assert self._make is not None
         if self._closed:
             raise CallFailed("the process is shutting down", type="connection")
 
@@ -173,7 +183,7 @@ class Sessions:
             if by_itself:
                 self._ended(server, state, connection)
 
-        connection = Connection(server, trust_env=self._trust_env, on_stray=warn, on_end=ended)
+        connection = self._make(server, trust_env=self._trust_env, on_stray=warn, on_end=ended)
         self._connections.add(connection)
         return connection
 

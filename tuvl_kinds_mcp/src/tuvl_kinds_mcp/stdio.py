@@ -147,10 +147,11 @@ class ChildProcess(asyncio.SubprocessProtocol):
             if not await self._gone_within(_GRACE_S):
                 self._signal(signal.SIGTERM)
                 await self._gone_within(_TERM_S)
-        finally:
             self.kill()
-        await self._gone_within(_KILL_S)
-        self._transport.close()
+            await self._gone_within(_KILL_S)
+        finally:  # even where nobody waits any longer
+            self.kill()
+            self._transport.close()
 
     def kill(self) -> None:
         """Kill whatever is left of its group, at once."""
