@@ -7,7 +7,8 @@ The blocks of one page share one folder and run in order:
   the line ends in `# exit N`); the lines below it are its output, in which `…` stands for anything;
 - `python` without a title runs as a script in that folder;
 - `yaml` without a title is a document, or a list of steps, that must validate in that folder;
-- `text`, `mermaid` and `ini` blocks only show something.
+- `text`, `mermaid` and `ini` blocks only show something;
+- `needs="postgresql"`: where that service is missing, the page ends there with a reason, in CI as a failure.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from textwrap import dedent, indent
 from typing import NamedTuple
 
 import pytest
+from services import missing, required
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -41,6 +43,7 @@ class Block(NamedTuple):
     language: str
     title: str | None
     body: str
+    needs: str | None = None
 
 
 def blocks(page: Path) -> list[Block]:
@@ -49,9 +52,11 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for match in FENCE.finditer(text):
         language, _, rest = match["info"].strip().partition(" ")
-        title = re.search(r'title="([^"]+)"', rest)
+        title, needs = (re.search(rf'{key}="([^"]+)"', rest) for key in ("title", "needs"))
         line = text.count("\n", 0, match.start()) + 1
-        found.append(Block(line, language, title[1] if title else None, dedent(match["body"])))
+        found.append(
+            Block(line, language, title[1] if title else None, dedent(match["body"]), needs[1] if needs else None)
+        )
     return found
 
 
@@ -63,6 +68,8 @@ def test_every_page_is_found():
 def test_blocks_of(page: Path, tmp_path: Path):
     for block in blocks(page):
         where = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.needs is not None and (reason := missing(block.needs)) is not None:
+            (pytest.fail if required() else pytest.skip)(f"{where}: {reason}")
         if block.title is not None:
             target = tmp_path / block.title
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -19,12 +21,25 @@ PROGRAMS = {
 }
 
 
+POSTGRESQL = ("127.0.0.1", 5432)
+
+
 def missing(name: str) -> str | None:
     """Say why a service cannot be used; None if it can. Services of other tests are theirs to find."""
+    if name == "postgresql":
+        return _no_postgresql()
     program = PROGRAMS.get(name)
     if program is None or program.exists():
         return None
     return f"{name} is not installed: run `make test-services`"
+
+
+def _no_postgresql() -> str | None:
+    try:
+        socket.create_connection(POSTGRESQL, timeout=5).close()
+    except OSError as error:
+        return f"PostgreSQL is not there: {error}"
+    return None if shutil.which("createdb") else "the programs of PostgreSQL are not there: `createdb`"
 
 
 def required() -> bool:
