@@ -9,7 +9,13 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 # Parked runs have a process of their own: memory that others have freed would hide what they take.
-SCRIPTS = (("engine_bench.py", "agent", "spine"), ("engine_bench.py", "parked"), ("model_call.py",), ("cold_start.py",))
+SCRIPTS = (
+    ("engine_bench.py", "agent", "spine"),
+    ("engine_bench.py", "parked"),
+    ("model_call.py",),
+    ("modelop_read.py",),
+    ("cold_start.py",),
+)
 
 
 def main() -> int:

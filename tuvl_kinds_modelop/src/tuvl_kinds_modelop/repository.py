@@ -61,12 +61,15 @@ class Repository:
             AccessError: The run may not.
             StepError: The id or a relation does not fit, or the statement failed.
         """
-        model, table = self._may("read")
+        model = self._database.require(self._name, "read")
         include = tuple(include)
-        chosen = sa.select(table).where(*self._key(model, table, id), *self._tenant(model, table))
+        chosen = self._database.tables.by_key(model)
+        parameters = {"key": self._id(model, id)}
+        if model.tenant_field is not None:
+            parameters["tenant"] = taken(model.fields[model.tenant_field], self._database.tenant)
 
         async def work(connection: AsyncConnection) -> Record | None:
-            row = (await connection.execute(chosen)).mappings().first()
+            row = (await connection.execute(chosen, parameters)).mappings().first()
             if row is None:
                 return None
             records = [dict(row)]
@@ -227,11 +230,15 @@ class Repository:
 
         return await self._do(model, what, work, writes=True)
 
-    def _key(self, model: Model, table: sa.Table, id: Any) -> Clauses:
+    def _id(self, model: Model, id: Any) -> Any:
+        """A primary key in the form of its column."""
         if id is None or id == "":
             shown = "null" if id is None else "empty"
             raise StepError(f"{model.name}: the id ({model.key.name}) is {shown}", type="bad_filter")
-        return [clause(table, Condition(model.key, "eq", id))]
+        return taken(model.key, id)
+
+    def _key(self, model: Model, table: sa.Table, id: Any) -> Clauses:
+        return [clause(table, Condition(model.key, "eq", self._id(model, id)))]
 
     def _tenant(self, model: Model, table: sa.Table) -> Clauses:
         if model.tenant_field is None:

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tuvl_core import Project
-from tuvl_kinds_modelop.columns import column_type
+from tuvl_kinds_modelop.columns import column_type, comparable
 from tuvl_kinds_modelop.fields import Field
 from tuvl_kinds_modelop.models import Model, Models
 
@@ -35,6 +35,7 @@ class Tables:
     def __init__(self, models: Models) -> None:
         self.models = models
         self._metadata: dict[str, sa.MetaData] = {}
+        self._by_key: dict[Model, sa.Select[Any]] = {}
         newest = list(models.all())
         for model in newest:
             self._add(model)
@@ -56,6 +57,21 @@ class Tables:
     def table(self, model: Model) -> sa.Table:
         """The table of a model."""
         return self.metadata(model.source).tables[model.table]
+
+    def by_key(self, model: Model) -> sa.Select[Any]:
+        """Select the record that the parameters `key` and, for a model bound to tenants, `tenant` name.
+
+        Built once: SQLAlchemy then finds its compiled form at once.
+        """
+        found = self._by_key.get(model)
+        if found is None:
+            table = self.table(model)
+            column = table.c[model.key.name]
+            where = [comparable(column, model.key) == comparable(sa.bindparam("key", type_=column.type), model.key)]
+            if model.tenant_field is not None:
+                where.append(table.c[model.tenant_field] == sa.bindparam("tenant"))
+            found = self._by_key[model] = sa.select(table).where(*where)
+        return found
 
     def _add(self, model: Model) -> None:
         metadata = self.metadata(model.source)
