@@ -14,6 +14,7 @@ SCRIPTS = (
     ("engine_bench.py", "parked"),
     ("model_call.py",),
     ("modelop_read.py",),
+    ("mcp_call.py",),
     ("cold_start.py",),
 )
 

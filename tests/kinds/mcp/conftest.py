@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_stage import stage as stage
 from processes import none_left, processes
 
 FAULTS = Path(__file__).with_name("fault_server.py")

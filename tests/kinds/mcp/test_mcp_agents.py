@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from agent_stage import Actor, agent, answer, stage, tool_call, turn, write_project  # noqa: F401
+from agent_stage import Actor, agent, answer, tool_call, turn
 from processes import none_left
 
 FAULTS = Path(__file__).with_name("fault_server.py")
