@@ -79,7 +79,7 @@ def _checks(
     there = {
         str(item["name"]): item["sqltext"]
         for item in inspector.get_check_constraints(table.name)
-        if values_check(table.name, item["name"])
+        if values_check(table.name, str(item["name"]))
     }
     wanted = {final_name(item, dialect): item for item in table.constraints if isinstance(item, sa.CheckConstraint)}
     drops: list[ops.MigrateOperation] = []

@@ -62,9 +62,10 @@ class Place:
         address = self.source.address
         if address.path is not None:
             return f"{self.name} ({self.shown(address.path)})"
-        # A query may hold a password as well.
-        url = address.url.set(password=None, query={})
-        return f"{self.name} ({url.get_backend_name()}://{url.render_as_string().partition('://')[2]})"
+        url = address.url  # its query may hold a password as well
+        who = f"{url.username}@" if url.username else ""
+        port = f":{url.port}" if url.port else ""
+        return f"{self.name} ({url.get_backend_name()}://{who}{url.host or ''}{port}/{url.database or ''})"
 
     async def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Do something that only looks; a file that is not there is not made, and is as an empty one.

@@ -21,6 +21,7 @@ _SYNONYMS: Final = (
     (re.compile(r"TIMESTAMP(?! WITH)"), "TIMESTAMP WITHOUT TIME ZONE"),
 )
 _LITERAL: Final = re.compile(r"\b(E?)'((?:[^']|'')*)'|'((?:[^']|'')*)'", re.I)
+_SHORTENED: Final = re.compile(r".{55}_[0-9a-f]{4}")
 _BIND: Final = re.compile(r"(?<![:\w\\]):(?=\w)")
 
 
@@ -57,6 +58,8 @@ def plain_type(kind: TypeEngine[Any], dialect: sa.Dialect) -> TypeEngine[Any]:
         return JSONB()
     if isinstance(kind, sa.JSON):
         return sa.JSON()
+    if isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float):
+        return sa.Numeric(kind.precision, kind.scale)  # not the driver's own
     return kind
 
 
@@ -72,9 +75,9 @@ def _spelled(kind: TypeEngine[Any], dialect: sa.Dialect) -> str:
     return text
 
 
-def values_check(table: str, name: str | None) -> bool:
-    """Whether a CHECK constraint is one that an enum field brings."""
-    return bool(name) and str(name).startswith(f"ck_{table}_") and str(name).endswith("_values")
+def values_check(table: str, name: str) -> bool:
+    """Whether a CHECK constraint is one that an enum field brings; a long name ends in a checksum instead."""
+    return name.startswith(f"ck_{table}_") and (name.endswith("_values") or _SHORTENED.fullmatch(name) is not None)
 
 
 def final_name(constraint: sa.Constraint, dialect: sa.Dialect) -> str:

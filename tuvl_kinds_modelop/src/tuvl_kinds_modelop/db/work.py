@@ -213,7 +213,7 @@ def _report(place: Place, *, script: bool) -> Report:
         changes: Changes = asyncio.run(place.read(lambda found: find_changes(found, place.source.metadata)))
         pending = tuple(revisions.pending(changes.heads))
     except TuvlError as error:
-        return attrs.evolve(report, problem=str(error))
+        return attrs.evolve(report, problem=str(error).removeprefix(f"data source {place}: "))
     return attrs.evolve(
         report,
         changes=tuple(told(changes.upgrade, changes.context.dialect)),
