@@ -124,10 +124,15 @@ def main():
                 "capabilities": {"tools": {"listChanged": True}, "logging": {}},
                 "serverInfo": {"name": "faults", "version": "1"},
             }
+        elif method == "server/discover" and "--modern" in flags:
+            result = {
+                "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+                "ttlMs": 0, "cacheScope": "private",
+            }  # fmt: skip
         elif method == "ping":
             result = {}
         elif method == "tools/list":
-            result = {"tools": TOOLS}
+            result = {"tools": TOOLS, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         elif method == "tools/call":
             result = call(id, params["name"], params.get("arguments") or {}, params)
         else:
@@ -135,7 +140,7 @@ def main():
         if result is None:
             send({"id": id, "error": {"code": -32601, "message": f"no method {method}"}})
         else:
-            send({"id": id, "result": result})
+            send({"id": id, "result": {"resultType": "complete", **result} if "--modern" in flags else result})
     while "--stubborn" in flags:
         time.sleep(1)
 

@@ -126,9 +126,15 @@ async def test_what_a_server_answers_instead_of_a_result(calls):
 
 
 async def test_a_server_that_wants_to_ask_somebody(calls):
+    calls.server("--modern")
     done = await calls("ask")
-    assert done.signals == ["error"]
-    assert done.error_type in ("input_required", "protocol_error", "connection", "bad_response")
+    assert (done.signals, done.error_type) == (["error"], "input_required")
+    assert "nobody to ask" in done.error and "'faults'" in done.error
+
+
+async def test_a_server_of_the_newest_protocol(calls):
+    calls.server("--modern")
+    assert await calls.value("echo", {"text": "a"}) == {"got": {"text": "a"}}
 
 
 async def test_an_extract_that_is_not_there_keeps_the_result(calls):

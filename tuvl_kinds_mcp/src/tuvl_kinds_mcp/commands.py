@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -78,7 +79,7 @@ def call(server: str, tool: str, arguments: str | None, timeout: float, director
     result = _with_sessions(project, server, lambda sessions: sessions.call(found, tool, given, timeout, accept))
     if result.get("isError"):
         text = clean(result_text(result), found.secrets) or "it failed and did not say why"
-        raise click.ClickException(f"the tool {tool!r} of MCP server {server!r} failed: {text}")
+        raise TuvlError(f"MCP server {server!r}: the tool {tool!r} failed: {text}")
     value = result_value(result)
     if isinstance(value, str):
         _echo(value)
@@ -91,7 +92,8 @@ def _server(directory: Path, name: str) -> tuple[Project, Server]:
     from tuvl_kinds_mcp.checks import check_server
     from tuvl_kinds_mcp.servers import DOCUMENT, Server
 
-    project = load_project(directory, plugins=Plugins.load(root=directory))
+    with redirect_stdout(sys.stderr):  # a project's own plugins may print
+        project = load_project(directory, plugins=Plugins.load(root=directory))
     known = project.definitions(DOCUMENT)
     written = any(item.kind == DOCUMENT and item.name == name for item in project.documents)
     if not written:

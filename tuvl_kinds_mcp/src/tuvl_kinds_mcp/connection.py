@@ -296,7 +296,8 @@ class Connection:
             return task.result()
         if isinstance(error, MCPError) and not _lost(error):
             raise self._refused(error)
-        if isinstance(error, RuntimeError):  # the SDK holds results to the schema that the server declared
+        # The SDK holds results to the protocol and to the schema that the server declared.
+        if isinstance(error, (RuntimeError, ValueError)):
             raise CallFailed(f"its result is not in order: {explain(error, self._secrets)}", type="bad_response")
         if self._process is not None:
             await asyncio.wait({self._ended}, timeout=_LAST_WORDS_S)

@@ -54,7 +54,7 @@ def tuvl_lock_sections() -> Iterable[LockSection]:  # type: ignore[empty-body]
         Sections; a name has one owner. Sections of plugins that are not installed stay as they are.
 
     Raises:
-        Exception: Anything: the plugin's sections then stay as they are, with a warning.
+        Exception: Anything: `tuvl lock` then names the plugin, and writes nothing.
 
     Example:
         ```python

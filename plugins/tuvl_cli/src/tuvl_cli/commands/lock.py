@@ -15,7 +15,7 @@ import click
 
 from tuvl_cli.options import load_project, project_options, warn_of_plugins
 from tuvl_cli.output import echo, warn
-from tuvl_core import LockSection, PluginError
+from tuvl_core import LockSection, PluginError, to_wire
 
 if TYPE_CHECKING:
     from tuvl_core import Plugins, Project
@@ -88,11 +88,11 @@ def _offered(plugins: Plugins) -> Iterator[tuple[str, LockSection]]:
                 warn(f"{candidate.label}: tuvl_lock_sections gives {section!r}, which is no LockSection; left out")
 
 
-async def _collect(project: Project, sections: Mapping[str, LockSection]) -> dict[str, Mapping[str, Any]]:
+async def _collect(project: Project, sections: Mapping[str, LockSection]) -> dict[str, Any]:
     from tuvl_core import App
 
     async with App(project) as app:
-        return {name: await section.collect(app) for name, section in sections.items()}
+        return {name: to_wire(await section.collect(app), name) for name, section in sections.items()}
 
 
 def _write(path: Path, text: str) -> None:
