@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from local_tickets import EXITS, TICKETS, Worked, desk, orders, work
+from local_tickets import EXITS, TICKETS, Worked, desk, work
 
 from tuvl_core import App
 
@@ -59,12 +59,11 @@ async def test_every_ticket_ends_in_a_routed_exit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], calling: str, max_tokens: int
 ) -> None:
     done = []
-    with orders() as url:
-        async with desk(tmp_path, url, calling, max_tokens, threads=1) as app:
-            for ticket in TICKETS:
-                done.append(await work(app, ticket))
-                hold(app, done[-1])
-            assert counted() == sum(worked.result.usage["tokens"] for worked in done)
+    async with await desk(tmp_path, calling, max_tokens, threads=1) as app:
+        for ticket in TICKETS:
+            done.append(await work(app, ticket))
+            hold(app, done[-1])
+        assert counted() == sum(worked.result.usage["tokens"] for worked in done)
     with capsys.disabled():
         right = sum(worked.right for worked in done)
         print(f"\nlocal model, tool_calling {calling}: the right tools on {right} of {len(done)} tickets")

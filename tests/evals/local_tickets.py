@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
-from local_tickets import TICKETS, Worked, desk, orders, work  # noqa: E402
+from local_tickets import TICKETS, Worked, desk, work  # noqa: E402
 
 
 def row(number: int, worked: Worked) -> str:
@@ -28,8 +28,8 @@ async def main(calling: str) -> int:
     """Print a line a ticket, and how often the right tools were called."""
     print(f"tool_calling: {calling}\n\n #    exit            decision         tokens    time  tools")
     done: list[Worked] = []
-    with tempfile.TemporaryDirectory() as folder, orders() as url:
-        async with desk(Path(folder), url, calling) as app:
+    with tempfile.TemporaryDirectory() as folder:
+        async with await desk(Path(folder), calling) as app:
             for number, ticket in enumerate(TICKETS, 1):
                 done.append(await work(app, ticket))
                 print(row(number, done[-1]), flush=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
+from refund_desk import EXAMPLE, stocked_shop
 
 from tuvl_core import App, Effect, Plugins, RunResult, load_project
 from tuvl_models import ChatReply
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "refund_desk"
 BOTH = ("lookup_order", "check_policy")
 EXITS = frozenset({"resolved", "escalate", "max_iterations", "budget_exceeded", "error", "aborted"})
 
@@ -104,26 +102,14 @@ class Watch:
         return value
 
 
-@contextmanager
-def orders() -> Iterator[str]:
-    """The order service of the example."""
-    sys.path.insert(0, str(EXAMPLE))
-    try:
-        from order_service import order_service
-    finally:
-        sys.path.remove(str(EXAMPLE))
-    with order_service() as url:
-        yield url
-
-
-def desk(root: Path, url: str, calling: str, max_tokens: int = 400, threads: int = 0) -> App:
+async def desk(root: Path, calling: str, max_tokens: int = 400, threads: int = 0) -> App:
     """The example, with the local model offered its tools in one way; 0 threads: one for each core."""
     folder = root / calling
-    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".env"))
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".env", ".tuvl"))
     model = folder / "llms" / "default.yaml"
     text = model.read_text().replace("max_tokens: 400", f"max_tokens: {max_tokens}")
     model.write_text(f"{text.rstrip()}\n  tool_calling: {calling}\n")
-    environ = {"ORDER_SERVICE_URL": url, "MODEL": "local/smollm2-135m", "TUVL_LOCAL_THREADS": str(threads)}
+    environ = {**await stocked_shop(root), "MODEL": "local/smollm2-135m", "TUVL_LOCAL_THREADS": str(threads)}
     return App(load_project(folder, plugins=Plugins.load(root=folder, environ=environ), environ=environ))
 
 

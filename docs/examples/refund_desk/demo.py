@@ -1,4 +1,4 @@
-"""Start the order service, choose a model, and run the refund desk on one ticket.
+"""Fill a shop, choose a model, and run the refund desk on one ticket.
 
     python demo.py                      the default ticket
     python demo.py late_parcel          another one from tickets/
@@ -14,14 +14,14 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-
-from order_service import order_service
 
 from tuvl_core import Plugins, load_project
 
 HERE = Path(__file__).resolve().parent
+TUVL = (sys.executable, "-m", "tuvl_cli")
 DEFAULT_TICKET = "broken_kettle"
 PROVIDERS = {
     "OPENAI_API_KEY": "openai/gpt-4o-mini",
@@ -67,17 +67,33 @@ def main(arguments: list[str]) -> int:
     print(f"model   {model} ({reason})", file=sys.stderr)
     if model.startswith("scripted"):
         print("        a script answers here: no language model is involved", file=sys.stderr)
-    with order_service() as url:
-        print(f"orders  {url}", file=sys.stderr)
-        print(f"ticket  tickets/{ticket.name}", file=sys.stderr)
-        command = [sys.executable, "-m", "tuvl_cli", "run", "refund_desk", "-C", str(HERE)]
-        environment = {**os.environ, "MODEL": model, "ORDER_SERVICE_URL": url}
-        process = subprocess.Popen([*command, "--input", f"@{ticket}", *arguments], env=environment, cwd=HERE)
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                continue  # the run hears Ctrl-C itself and says how far it came
+    print(f"ticket  tickets/{ticket.name}", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        # A shop of its own for each demo: every ticket finds its order as it was, and no refund before its own.
+        environment = {**os.environ, "MODEL": model, "SHOP_DB": str(Path(folder, "shop.db")), "PYTHON": sys.executable}
+        if not stock_shop(environment):
+            return 1
+        return work(ticket, arguments, environment)
+
+
+def stock_shop(environment: Mapping[str, str]) -> bool:
+    """Put the orders into the database; says why where that fails."""
+    command = [*TUVL, "run", "stock", "--input", "@orders.json"]
+    done = subprocess.run(command, env=environment, cwd=HERE, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr, end="", file=sys.stderr)
+    return done.returncode == 0
+
+
+def work(ticket: Path, arguments: list[str], environment: Mapping[str, str]) -> int:
+    """Run the refund desk; gives the exit code of `tuvl run`."""
+    command = [*TUVL, "run", "refund_desk", "--input", f"@{ticket}", *arguments]
+    process = subprocess.Popen(command, env=environment, cwd=HERE)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # the run hears Ctrl-C itself and says how far it came
 
 
 if __name__ == "__main__":

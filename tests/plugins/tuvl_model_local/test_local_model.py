@@ -25,6 +25,7 @@ needs_model = pytest.mark.skipif(
     bool(MISSING) and not REQUIRED, reason=f"the local model is not installed: {', '.join(MISSING)}"
 )
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "refund_desk"
+HELPERS = Path(__file__).parents[2] / "helpers"
 
 
 def project(root: Path, model: str = "local/smollm2-135m") -> Project:
@@ -230,18 +231,17 @@ def test_the_demo_reaches_a_decision_and_connects_to_loopback_only(tmp_path: Pat
             return real(self, address)
 
         socket.socket.connect = watch
-        sys.path.insert(0, {str(EXAMPLE)!r})
-        from order_service import order_service
+        sys.path.insert(0, {str(HELPERS)!r})
+        from refund_desk import stocked_shop
         from tuvl_core import App, Plugins, load_project
 
         async def main():
             root = Path({str(EXAMPLE)!r})
-            with order_service() as url:
-                environ = {{"ORDER_SERVICE_URL": url, "MODEL": "local/smollm2-135m"}}
-                project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
-                async with App(project) as app:
-                    ticket = json.loads((root / "tickets" / "broken_kettle.json").read_text())
-                    result = await app.run("refund_desk", ticket)
+            environ = {{**await stocked_shop(Path({str(tmp_path)!r})), "MODEL": "local/smollm2-135m"}}
+            project = load_project(root, plugins=Plugins.load(root=root, environ=environ), environ=environ)
+            async with App(project) as app:
+                ticket = json.loads((root / "tickets" / "broken_kettle.json").read_text())
+                result = await app.run("refund_desk", ticket)
             print(json.dumps(result.to_dict()))
 
         asyncio.run(main())
