@@ -109,17 +109,21 @@ def upgrade(directory: Path, source: str | None, as_json: bool, target: str, dry
 
     if as_json and sql:
         raise click.UsageError("--json and --sql cannot both have stdout; choose one")
-    for outcome in upgrade_all(directory, source, target, rehearse=dry_run or sql):
+    done = []
+    try:
+        for outcome in upgrade_all(directory, source, target, rehearse=dry_run or sql):
+            done.append(outcome.to_json())
+            if not as_json:
+                for line in outcome.lines(sql=sql):
+                    _echo(line)
+    finally:
         if as_json:
-            _echo_json(outcome.to_json(), indent=None)
-        else:
-            for line in outcome.lines(sql=sql):
-                _echo(line)
+            _echo_json({"sources": done})  # also where a later one fails
 
 
 def _echo(text: str) -> None:
     click.echo(text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _echo_json(value: Any, indent: int | None = 2) -> None:
-    _echo(json.dumps(value, indent=indent, ensure_ascii=False))
+def _echo_json(value: Any) -> None:
+    _echo(json.dumps(value, indent=2, ensure_ascii=False))

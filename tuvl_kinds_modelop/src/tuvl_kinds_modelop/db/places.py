@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 import attrs
 import click
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from tuvl_core import Plugins, Project, ProjectError, TuvlError, did_you_mean, load_project
+from tuvl_core import Plugins, Project, ProjectError, did_you_mean, load_project
 from tuvl_kinds_modelop.document_checks import check_models
 from tuvl_kinds_modelop.failures import translate
 from tuvl_kinds_modelop.models import DATA_SOURCE, MODEL, Model, Models
@@ -88,14 +88,21 @@ class Place:
 
     async def _with(self, engine: AsyncEngine, work: Callable[[sa.Connection], T]) -> T:
         try:
-            async with engine.connect() as connection:
+            connection = await self._connected(engine)
+            try:
                 return await connection.run_sync(work)
-        except TuvlError:
-            raise
-        except Exception as error:
+            finally:
+                await connection.close()
+        except sa.exc.SQLAlchemyError as error:
             raise translate(error, f"data source {self}") from error
         finally:
             await engine.dispose()
+
+    async def _connected(self, engine: AsyncEngine) -> AsyncConnection:
+        try:
+            return await engine.connect().start()
+        except Exception as error:  # whatever the driver raises: what the address says goes straight to it
+            raise translate(error, f"data source {self}") from error
 
 
 def find_places(directory: Path, name: str | None) -> list[Place]:

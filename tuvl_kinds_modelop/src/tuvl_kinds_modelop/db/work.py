@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 import sqlalchemy as sa
 
 from tuvl_core import TuvlError
@@ -178,11 +179,12 @@ def upgrade_all(directory: Path, source: str | None, target: str, *, rehearse: b
 
     Raises:
         TuvlError: One failed; that database is as it was.
+        click.UsageError: A revision is meant, and there are several data sources.
     """
     places = find_places(directory, source)
     if target != "head" and len(places) > 1:
         names = ", ".join(place.name for place in places)
-        raise TuvlError(f"`--to` is a revision of one data source: name it with `--source`; there are {names}")
+        raise click.UsageError(f"`--to` is a revision of one data source: name it with `--source`; there are {names}")
     for place in places:
         revisions = Revisions(place)
         applied = asyncio.run(_upgrade(place, revisions, target, rehearse=rehearse))
