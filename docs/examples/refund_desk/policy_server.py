@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 LIMIT = Decimal(200)
 """Above this, a person decides."""
@@ -25,7 +26,7 @@ def check_policy(order_id: str, order: dict[str, Any] | None = None) -> dict[str
         order: The order as the shop knows it.
     """
     if order is None or order["order_id"] != order_id:
-        raise LookupError("look the order up first, with lookup_order")
+        raise ToolError("look the order up first, with lookup_order")
     total, days = Decimal(order["total"]), order["days_since_delivery"]
     if order["condition"] == "broken" and days <= 30:
         verdict, because = "refund", f"the {order['item']} broke within 30 days"
