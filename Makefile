@@ -37,7 +37,8 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
-test-services: $(SERVICES)/.python $(SERVICES)/.node
+test-services: $(VENV)/.made
+	@$(MAKE) --no-print-directory --jobs $(SERVICES)/.mcp $(SERVICES)/.mcp-1 $(SERVICES)/.node
 
 check: $(VENV)/.dev
 	@$(BIN)/ruff format --check --quiet . || (echo 'run: $(BIN)/ruff format .' && exit 1)
@@ -91,11 +92,10 @@ $(VENV)/.dev: $(VENV)/.run tools/requirements.txt
 	@touch $@
 
 # One environment for each generation of the MCP SDK: they do not fit into one.
-$(SERVICES)/.python: tests/services/mcp.txt tests/services/mcp-1.txt
-	@echo 'installing the MCP servers of tests into $(SERVICES)/ …'
-	@for set in mcp mcp-1; do \
-		$(PYTHON) -m venv $(SERVICES)/$$set && $(SERVICES)/$$set/bin/python -m pip --disable-pip-version-check \
-			install --quiet --requirement tests/services/$$set.txt || exit 1; done
+$(SERVICES)/.mcp $(SERVICES)/.mcp-1: $(SERVICES)/.%: tests/services/%.txt
+	@echo 'installing the MCP servers of $< into $(SERVICES)/ …'
+	@$(PYTHON) -m venv --without-pip $(SERVICES)/$*
+	@$(PIP) --python $(SERVICES)/$*/bin/python install --quiet --requirement $<
 	@touch $@
 
 $(SERVICES)/.node: tests/services/package.json
