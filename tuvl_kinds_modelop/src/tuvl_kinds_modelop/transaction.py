@@ -134,7 +134,7 @@ class Transaction:
             return
         if left_behind and self._lock.locked():
             # Its statement is under way: nobody knows in what state the connection is.
-            self._lose(frame, f"the tool {frame.label!r} was left behind in the middle of a statement")
+            self._lose(frame, f"the tool {frame.label!r} was left behind in the middle of a statement", busy=True)
             return
         async with self._lock:
             await self._unwind(frame, keep)
@@ -161,7 +161,7 @@ class Transaction:
                 point.over.set()
             self._points.clear()
             if self._lock.locked():  # somebody left behind still uses it
-                await self._throw_away(connection)
+                await self._throw_away(connection, busy=True)
             else:
                 await self.source.release(connection, writing=self._writing)
         while self._leftovers:
@@ -209,7 +209,7 @@ class Transaction:
         except Exception as error:
             raise await self._failed(frame, what, error, connection, guarded) from error
         except BaseException:
-            self._lose(frame, f"{what} of {frame.label!r} was cut off in the middle of a statement")
+            self._lose(frame, f"{what} of {frame.label!r} was cut off in the middle of a statement", busy=True)
             raise
         if writes:
             self._note_write(frame)
@@ -276,7 +276,7 @@ class Transaction:
 
     # --- when it is lost ----------------------------------------------------------------------
 
-    def _lose(self, frame: Frame, why: str) -> None:
+    def _lose(self, frame: Frame, why: str, *, busy: bool = False) -> None:
         """The connection is of no use. What the run wrote outside the failing call is gone, and must be told."""
         connection, self._connection = self._connection, None
         for point in self._points:
@@ -287,14 +287,14 @@ class Transaction:
         if self._wrote:
             self._refused = f"what this run wrote before is gone: {why}"
         if connection is not None:
-            task = asyncio.ensure_future(self._throw_away(connection))
+            task = asyncio.ensure_future(self._throw_away(connection, busy=busy))
             self._leftovers.add(task)
             task.add_done_callback(self._leftovers.discard)
 
-    async def _throw_away(self, connection: AsyncConnection) -> None:
-        """Close a connection that may be in the middle of something; it does not go back to the pool."""
+    async def _throw_away(self, connection: AsyncConnection, *, busy: bool) -> None:
+        """Close a connection, which may be busy with a statement; it does not go back to the pool."""
         try:
-            if self.source.sqlite:
+            if busy and self.source.sqlite:
                 raw = await connection.get_raw_connection()
                 if raw.driver_connection is not None:
                     await raw.driver_connection.interrupt()

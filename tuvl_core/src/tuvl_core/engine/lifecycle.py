@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.engine.walk import walk
-from tuvl_core.errors import CodecError, CommitFailedError, ConflictError, RunError, RunLimitError, StepError
+from tuvl_core.errors import CodecError, CommitFailedError, ConflictError, RunError, RunLimitError, StepError, TuvlError
 from tuvl_core.runs import PHASES, Run, RunFailure, RunResult, RunScope
 from tuvl_core.telemetry import log_event, span
 from tuvl_core.unset import UNSET
@@ -190,21 +190,22 @@ async def _finish(run: Run, opened: Sequence[RunScope]) -> ConflictError | None:
             _fail(run, error)
             conflict = error
         except Exception as error:
-            _log_scope(run, scope, "finish")
+            _log_scope(run, scope, "finish", error)
             if run.status == "completed":
-                text = f"{type(scope).__name__} could not finish the run: {error}"
+                text = f"the run could not be committed: {error}"
                 _fail(run, CommitFailedError(text, workflow=run.workflow))
     for scope in reversed(opened):
         try:
             await scope.close()
-        except Exception:
-            _log_scope(run, scope, "close")
+        except Exception as error:
+            _log_scope(run, scope, "close", error)
     return conflict
 
 
-def _log_scope(run: Run, scope: RunScope, what: str) -> None:
-    fields = {"run_id": run.id, "scope": type(scope).__name__, "at": what}
-    log_event(run.app.log, logging.WARNING, "run.scope_failed", fields, exc_info=True)
+def _log_scope(run: Run, scope: RunScope, what: str, error: Exception) -> None:
+    fields = {"run_id": run.id, "scope": type(scope).__name__, "at": what, "error": run.scrub(str(error))}
+    # What a scope says on purpose needs no traceback; anything else is a bug in it.
+    log_event(run.app.log, logging.WARNING, "run.scope_failed", fields, exc_info=not isinstance(error, TuvlError))
 
 
 def _conclude(run: Run, context: dict[str, Any], value: Any) -> RunResult:
