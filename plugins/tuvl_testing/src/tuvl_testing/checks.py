@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,6 +40,8 @@ async def check_kind(
     context: Mapping[str, Any] | None = None,
     signal: str | None = None,
     environ: Mapping[str, str] | None = None,
+    documents: Sequence[Mapping[str, Any]] = (),
+    spec: Mapping[str, Any] | None = None,
 ) -> RunResult:
     """Run a kind once as the only step of a workflow, and hold it to what it declares.
 
@@ -53,19 +55,26 @@ async def check_kind(
         context: The context it starts with.
         signal: The signal it has to leave by.
         environ: What `${…}` and settings read.
+        documents: Documents that the step refers to, as data: `{"kind": …, "metadata": …, "spec": …}`.
+        spec: Keys of the workflow's `spec` beside `steps`, such as a section that the kind needs.
 
     Raises:
         KindCheckError: One of these does not hold.
     """
     with TemporaryDirectory() as folder:
-        app = await _open(Path(folder), kind, config, dict(environ or {}))
+        root = Path(folder)
+        for number, document in enumerate(documents):
+            (root / f"d{number}.yaml").write_text(json.dumps(document))
+        app = await _open(root, kind, config, dict(spec or {}), dict(environ or {}))
         try:
             return await _check(app, kind, dict(context or {}), signal)
         finally:
             await app.close()
 
 
-async def _open(root: Path, kind: type[StepKind], config: Mapping[str, Any], environ: dict[str, str]) -> App:
+async def _open(
+    root: Path, kind: type[StepKind], config: Mapping[str, Any], spec: dict[str, Any], environ: dict[str, str]
+) -> App:
     (root / "plugins").mkdir()
     code = "from tuvl_core import hookimpl\nKIND = None\n\n@hookimpl\ndef tuvl_step_kinds():\n    return [KIND]\n"
     (root / "plugins" / f"{_PLUGIN}.py").write_text(code)
@@ -73,7 +82,7 @@ async def _open(root: Path, kind: type[StepKind], config: Mapping[str, Any], env
     choice = f'[plugins.choose]\n{json.dumps(kind.name)} = "plugins/{_PLUGIN}.py"\n'
     (root / "tuvl.toml").write_text(choice)
     step = {"id": "it", "kind": kind.name, **config}
-    body = {"kind": "Workflow", "metadata": {"name": "w"}, "spec": {"steps": [step]}}
+    body = {"kind": "Workflow", "metadata": {"name": "w"}, "spec": {**spec, "steps": [step]}}
     (root / "w.yaml").write_text(json.dumps(body))
     plugins = Plugins.load(root=root, environ=environ)
     for candidate in plugins.candidates:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,4 +64,6 @@ def _owner(plugins: Plugins, what: str, name: str) -> str:
 
 
 def _first_line(cls: Any) -> str:
+    """What a class says about itself; of a union, what its own class says."""
+    cls = next((member for member in typing.get_args(cls) if hasattr(member, "__attrs_attrs__")), cls)
     return ((getattr(cls, "__doc__", None) or "").strip().splitlines() or [""])[0]
