@@ -93,9 +93,9 @@ def test_an_upgrade_that_is_killed_leaves_everything_as_it_was(shop):
     file.write_text(
         file.read_text().replace("time.sleep(1)", "pass") + "    print('made', flush=True)\n    time.sleep(60)\n"
     )
-    with subprocess.Popen([TUVL, "db", "upgrade"], cwd=shop.root, stdout=subprocess.PIPE) as command:
-        assert command.stdout is not None
-        assert command.stdout.readline() == b"made\n"
+    with subprocess.Popen([TUVL, "db", "upgrade"], cwd=shop.root, stderr=subprocess.PIPE) as command:
+        assert command.stderr is not None
+        assert command.stderr.readline() == b"made\n"
         command.kill()
     file.unlink()
     assert "+ thing: new table" in tuvl(shop.root, "check", code=1)

@@ -236,6 +236,7 @@ def catalog(shop: Any) -> str:
         ("raise RuntimeError('not today')", "RuntimeError: not today (migrations/main/versions/r1.py, line 9)"),
         ("nonsense", "NameError: name 'nonsense' is not defined (migrations/main/versions/r1.py, line 9)"),
         ("op.drop_table('gone')", "gone"),
+        ("with op.get_context().autocommit_block(): pass", "`autocommit_block` would end the one transaction"),
         ("op.execute(\"INSERT INTO thing (id) VALUES ('hunter2')\")", "nothing was applied"),
     ],
 )
@@ -255,6 +256,35 @@ def test_a_file_that_is_no_python_is_told(shop):
     for attempt in (lambda: upgrade(shop), lambda: diff_all(shop.root, None, "x")):
         with pytest.raises(TuvlError, match=r"invalid syntax \(.*r1\.py, line 9\)"):
             attempt()
+
+
+def test_values_of_every_kind_outlive_a_copied_table(shop):
+    values = ["o'clock", "a:b", " :c", "(x)", "100%", "back\\slash", 'a "q"', "x = 'y'", "two\nlines"]
+    enum = {"name": "e", "type": "enum", "enum_values": values}
+    prepare(shop, thing(enum, {"name": "gone", "type": "text", "unique": True}))
+    written(shop, "first")
+    upgrade(shop)
+    assert changes(shop) == []
+    prepare(shop, thing(enum))
+    written(shop, "second")
+    upgrade(shop)
+    assert changes(shop) == []
+    for number, value in enumerate(values):
+        literal = value.replace("'", "''")
+        execute(shop, f"INSERT INTO thing (id, e) VALUES ({number}, '{literal}')")
+    with pytest.raises(Exception, match="(?i)check|not one of those"):
+        execute(shop, "INSERT INTO thing (id, e) VALUES (99, 'other')")
+
+
+def test_views_outlive_a_copied_table(shop):
+    prepare(shop, thing({"name": "gone", "type": "text", "unique": True}))
+    create_all(shop.root, None)
+    execute(shop, "CREATE VIEW seen AS SELECT id FROM thing")
+    prepare(shop, thing())
+    written(shop)
+    upgrade(shop)
+    assert changes(shop) == []
+    assert execute(shop, "SELECT * FROM seen") == []
 
 
 def test_up_to_a_revision_and_no_further(shop):

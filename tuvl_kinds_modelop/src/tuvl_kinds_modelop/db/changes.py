@@ -11,7 +11,7 @@ from alembic.autogenerate import produce_migrations
 from alembic.migration import MigrationContext
 from alembic.operations import ops
 
-from tuvl_kinds_modelop.db.plain import differs, final_name, literals, plain_metadata, values_check
+from tuvl_kinds_modelop.db.plain import differs, escaped, final_name, literals, plain_metadata, values_check
 
 __all__ = ["Changes", "find_changes"]
 
@@ -86,7 +86,7 @@ def _checks(
     adds: list[ops.MigrateOperation] = []
     for name, sql in there.items():
         if name not in wanted or literals(sql) != literals(wanted[name].info["sql"]):
-            old = ops.CreateCheckConstraintOp(name, table.name, sa.literal_column(sql))
+            old = ops.CreateCheckConstraintOp(name, table.name, sa.literal_column(escaped(sql)))
             drops.append(ops.DropConstraintOp(name, table.name, type_="check", _reverse=old))
     for name, constraint in wanted.items():
         if name not in there or literals(there[name]) != literals(constraint.info["sql"]):

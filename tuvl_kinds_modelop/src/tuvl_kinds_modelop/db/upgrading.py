@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Final
 
 import attrs
@@ -17,6 +18,7 @@ from alembic.util import CommandError
 from sqlalchemy import exc
 
 from tuvl_core import TuvlError
+from tuvl_kinds_modelop.db.copies import dangling, prepare_copies
 from tuvl_kinds_modelop.db.places import Place
 from tuvl_kinds_modelop.failures import translate
 from tuvl_kinds_modelop.sources import IMMEDIATE
@@ -120,12 +122,11 @@ class Revisions:
             return f"{translate(error, 'its SQL')}{_syntax(error)}"
         if isinstance(error, SyntaxError):
             return f"{error.msg} ({error.filename}, line {error.lineno})"
-        own = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename.startswith(str(self.place.versions))
-        ]
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename.startswith(str(self.place.versions))]
         where = f" ({self.place.shown(self.place.versions / own[-1].filename)}, line {own[-1].lineno})" if own else ""
+        if any(frame.name == "autocommit_block" for frame in frames):
+            return f"`autocommit_block` would end the one transaction that all migrations share{where}"
         return f"{type(error).__name__}: {error}{where}"
 
 
@@ -145,10 +146,10 @@ def apply(connection: sa.Connection, revisions: Revisions, target: str, *, rehea
     done: list[tuple[str, str]] = []
     statements: list[str] = []
     with _locked(connection, place) as transaction:
-        dangling = _dangling(connection)
+        before = dangling(connection)
         with _listening(connection, statements):
             _run(connection, revisions, target, done)
-        if lost := _dangling(connection) - dangling:
+        if lost := dangling(connection) - before:
             tables = " and ".join(sorted(f"{table} to {other}" for table, other in lost))
             raise TuvlError(
                 f"data source {place}: nothing was applied: rows would refer to rows that are not there, from {tables}"
@@ -168,7 +169,9 @@ def _run(connection: sa.Connection, revisions: Revisions, target: str, done: lis
             done.append((step.revision.revision, step.revision.doc))
 
     try:
-        with EnvironmentContext(Config(), revisions.scripts, fn=steps, destination_rev=target) as environment:
+        environment = EnvironmentContext(Config(), revisions.scripts, fn=steps, destination_rev=target)
+        # What a migration prints is not what the command says.
+        with environment, redirect_stdout(sys.stderr):
             environment.configure(connection=connection)
             environment.run_migrations()
     except TuvlError:
@@ -187,10 +190,7 @@ def _run(connection: sa.Connection, revisions: Revisions, target: str, done: lis
 def _locked(connection: sa.Connection, place: Place) -> Iterator[sa.RootTransaction]:
     """A transaction that no other upgrade has beside it."""
     if place.source.sqlite:
-        # Batch operations drop and rename tables that others refer to; it has no effect inside a transaction.
-        cursor = connection.connection.cursor()
-        cursor.execute("PRAGMA foreign_keys=OFF")
-        cursor.close()
+        prepare_copies(connection)
         connection = connection.execution_options(**{IMMEDIATE: True})
     else:
         # Whoever waited for the lock must see what the other one did.
@@ -208,13 +208,6 @@ def _locked(connection: sa.Connection, place: Place) -> Iterator[sa.RootTransact
                     f"{place.source.wait_s:g} s (TUVL_DB_WAIT_S)"
                 ) from error
         yield transaction
-
-
-def _dangling(connection: sa.Connection) -> set[tuple[str, str]]:
-    """Tables of SQLite with rows that refer to none; what was switched off is looked up here."""
-    if connection.dialect.name != "sqlite":
-        return set()
-    return {(str(row[0]), str(row[2])) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
 
 
 @contextmanager
