@@ -121,6 +121,14 @@ async def test_a_pool_that_is_used_up_is_said_so_and_recovers(postgresql_shop: A
     assert [row["number"] for row in await shop.rows(order_by="number")] == ["A-1", "A-3"]
 
 
+async def test_a_pool_begins_with_as_many_connections_as_it_says(shop: Any) -> None:
+    from tuvl_kinds_modelop.scope import SOURCES
+
+    shop.source["pooling"] = {"min_size": 3, "max_size": 5}
+    await shop.run({"id": "look", "model": "Order", "operation": "list"})
+    assert shop.app.resources[SOURCES].source("main").engine.pool.checkedin() == 3
+
+
 async def test_a_writer_waits_its_turn_and_no_longer(sqlite_shop: Any) -> None:
     shop = sqlite_shop
     shop.environ["TUVL_DB_WAIT_S"] = "0.3"

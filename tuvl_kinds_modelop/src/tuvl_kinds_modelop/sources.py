@@ -43,8 +43,8 @@ class Source:
         self.metadata = tables.metadata(definition.name)
         self.engine: AsyncEngine = _engine(self.address, self.spec, wait_s)
         self._writer = asyncio.Lock()
-        self._creating = asyncio.Lock()
-        self._created = not self.spec.create_tables
+        self._preparing = asyncio.Lock()
+        self._prepared = False
 
     @property
     def sqlite(self) -> bool:
@@ -66,8 +66,8 @@ class Source:
         Raises:
             DatabaseFailedError: No turn or connection came free in time, or the database cannot be reached.
         """
-        if not self._created:
-            await self._create_tables(what)
+        if not self._prepared:
+            await self._prepare(what)
         serial = writing and self.sqlite
         if serial:
             await self._take_turn(what)
@@ -113,20 +113,37 @@ class Source:
                 type="db_busy",
             ) from None
 
-    async def _create_tables(self, what: str) -> None:
-        async with self._creating:
-            if self._created:
+    async def _prepare(self, what: str) -> None:
+        """Make ready, once: tables where the source may create them, and the connections to begin with."""
+        async with self._preparing:
+            if self._prepared:
                 return
             self.address.make_folder()
-            for attempt in (1, 2):
-                try:
-                    async with self.engine.begin() as connection:
-                        await connection.run_sync(self.metadata.create_all)
-                    break
-                except Exception as error:
-                    if attempt == 2:  # the first time, another process may have been at it too
-                        raise translate(error, what) from error
-            self._created = True
+            if self.spec.create_tables:
+                await self._create_tables(what)
+            await self._fill_pool(what)
+            self._prepared = True
+
+    async def _create_tables(self, what: str) -> None:
+        for attempt in (1, 2):
+            try:
+                async with self.engine.begin() as connection:
+                    await connection.run_sync(self.metadata.create_all)
+                return
+            except Exception as error:
+                if attempt == 2:  # the first time, another process may have been at it too
+                    raise translate(error, what) from error
+
+    async def _fill_pool(self, what: str) -> None:
+        opened: list[AsyncConnection] = []
+        try:
+            for _ in range(self.spec.pooling.min_size):
+                opened.append(await self.engine.connect())  # noqa: PERF401 - what was opened is given back
+        except Exception as error:
+            raise translate(error, what) from error
+        finally:
+            for connection in opened:
+                await connection.close()
 
 
 class Sources:
