@@ -198,8 +198,8 @@ def test_stray_output_is_one_warning(desk):
     assert "warning" in line and "faults" in line and "Welcome" in line
 
 
-@pytest.mark.parametrize("flags", [[], ["--stubborn"], ["--stubborn", "--fork"]])
-def test_interrupting_a_run_leaves_nothing(desk, flags):
+def under_way(desk, *flags):
+    """A run whose call is under way."""
     desk.server(*flags)
     desk.step("sleep", arguments={"seconds": 600}, timeout=600)
     process = subprocess.Popen(
@@ -209,12 +209,36 @@ def test_interrupting_a_run_leaves_nothing(desk, flags):
     while not processes(desk.mark) and time.monotonic() < due:
         time.sleep(0.05)
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    assert process.poll() is None
+    return process
+
+
+@pytest.mark.parametrize(
+    ("number", "flags"),
+    [(signal.SIGINT, []), (signal.SIGTERM, ["--stubborn"]), (signal.SIGINT, ["--stubborn", "--fork"])],
+)
+def test_interrupting_a_run_leaves_nothing(desk, number, flags):
+    process = under_way(desk, *flags)
+    process.send_signal(number)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
     assert "Traceback" not in said and "never retrieved" not in said and "Error in" not in said
     assert none_left(desk.mark)
     assert none_left("sleep", "977")
+
+
+@pytest.mark.parametrize("kill", ["twice", "for good"])
+def test_a_process_with_no_time_to_tidy_up_leaves_nothing(desk, kill):
+    process = under_way(desk, "--stubborn", "--fork")
+    if kill == "twice":
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+    else:
+        process.kill()
+    process.communicate(timeout=30)
+    assert none_left(desk.mark, within=6)
+    assert none_left("sleep", "977", within=6)
 
 
 def test_secrets_stay_out_of_the_debug_log(desk):

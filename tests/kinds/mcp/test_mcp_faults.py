@@ -269,3 +269,12 @@ async def test_closing_twice_while_a_stubborn_server_goes(calls):
     gc.collect()
     assert calls.all_gone()
     assert none_left("sleep", "977")
+
+
+async def test_a_line_beyond_every_measure(calls, monkeypatch, caplog):
+    monkeypatch.setattr("tuvl_kinds_mcp.stdio._MAX_LINE", 100_000)
+    began = time.monotonic()
+    done = await calls("big", {"n": 3_000_000})
+    assert time.monotonic() - began < 5
+    assert (done.signals, done.error_type) == (["error"], "connection")
+    assert any("100000 bytes" in record.getMessage() for record in caplog.records)

@@ -157,3 +157,16 @@ async def test_redirects_to_other_servers_are_not_followed(site, calls):
     assert done.signals == ["error"]
     assert site.http.seen == []
     assert "s3cr3t" not in done.error
+
+
+async def test_a_session_that_was_idle_is_asked_for_a_sign_of_life(site, calls, monkeypatch):
+    assert (await calls("echo")).signals == ["default"]
+    monkeypatch.setattr("tuvl_kinds_mcp.sessions._IDLE_S", 0)
+    site.http.seen.clear()
+    assert (await calls.bench.run()).signals == ["default"]
+    assert [method for method, _ in site.http.seen] == ["ping", "tools/call"]
+    site.http.refuse = lambda body: (404, b"") if body["method"] == "ping" else None
+    site.http.seen.clear()
+    assert (await calls.bench.run()).signals == ["default"]
+    methods = [method for method, _ in site.http.seen]
+    assert methods[0] == "ping" and "initialize" in methods and methods[-1] == "tools/call"

@@ -95,6 +95,11 @@ def test_without_arguments_the_schema_of_the_server_is_passed_through():
     assert derived(None, None)["additionalProperties"] is True
 
 
+def test_names_with_a_leading_underscore_are_nothing_for_a_model():
+    schema = {"type": "object", "properties": {"_meta": {"type": "object"}, "user_id": {"type": "string"}}}
+    assert derived(None, schema)["properties"] == {"user_id": {"type": "string"}}
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -43,6 +43,7 @@ class Connection:
         server: Which.
         trust_env: Whether proxies that the environment names are used.
         on_stray: Told the first line that a server wrote and that is no message, cleaned.
+        on_start: Told the process id of the server's program, which is that of its group too.
         on_end: Told when it is over: whether it ended by itself or never opened.
 
     Attributes:
@@ -57,6 +58,7 @@ class Connection:
         *,
         trust_env: bool,
         on_stray: Callable[[str], None],
+        on_start: Callable[[int], None],
         on_end: Callable[[Connection, bool], None],
     ) -> None:
         loop = asyncio.get_running_loop()
@@ -66,6 +68,7 @@ class Connection:
         self._secrets = server.secrets
         self._trust_env = trust_env
         self._on_stray = on_stray
+        self._on_start = on_start
         self._on_end = on_end
         self._client: Client | None = None
         self._process: ChildProcess | None = None
@@ -88,6 +91,11 @@ class Connection:
     def failure(self) -> str:
         """Why it is over, in words."""
         return str(self._failure) if self._failure is not None else "it was closed"
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the server's program, if it has been started."""
+        return self._process.pid if self._process is not None else None
 
     async def opened(self, within: float) -> None:
         """Wait until it is open.
@@ -172,6 +180,7 @@ class Connection:
     def started(self, process: ChildProcess) -> None:
         """The server's program runs."""
         self._process = process
+        self._on_start(process.pid)
 
     def stray(self, line: str) -> None:
         """The server wrote a line that is no message."""

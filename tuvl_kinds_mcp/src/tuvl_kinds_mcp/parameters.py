@@ -40,6 +40,8 @@ def _passed_through(schema: Mapping[str, Any]) -> dict[str, Any]:
         kept["properties"] = {}
         if "additionalProperties" not in kept:
             kept["additionalProperties"] = not isinstance(schema.get("properties"), Mapping)
+    # Names with a leading `_` never come from a model.
+    kept["properties"] = {name: found for name, found in kept["properties"].items() if name[:1] != "_"}
     if check_parameters(kept) is None and _closed(kept, kept):
         return kept
     plain = {name: _plain(found) for name, found in kept["properties"].items()}

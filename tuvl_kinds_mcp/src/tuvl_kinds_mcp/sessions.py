@@ -12,6 +12,7 @@ import attrs
 
 from tuvl_core import log_event
 from tuvl_kinds_mcp.failures import CallFailed
+from tuvl_kinds_mcp.guard import Guard
 from tuvl_kinds_mcp.servers import Server
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Sessions:
         self._trust_env = trust_env
         self._states: dict[Server, _State] = {}
         self._connections: set[Connection] = set()
+        self._guard = Guard()
         self._closed = False
         self._make: type[Connection] | None = None
 
@@ -130,6 +132,7 @@ class Sessions:
         self._closed = True
         if self._connections:
             await asyncio.gather(*(item.close() for item in list(self._connections)))
+        self._guard.close()
 
     async def _load(self) -> None:
         """Import the SDK: a second of work, outside of the event loop and of anybody's time limit."""
@@ -180,10 +183,14 @@ class Sessions:
 
         def ended(connection: Connection, by_itself: bool) -> None:
             self._connections.discard(connection)
+            if connection.pid is not None:
+                self._guard.drop(connection.pid)
             if by_itself:
                 self._ended(server, state, connection)
 
-        connection = self._make(server, trust_env=self._trust_env, on_stray=warn, on_end=ended)
+        connection = self._make(
+            server, trust_env=self._trust_env, on_stray=warn, on_start=self._guard.add, on_end=ended
+        )
         self._connections.add(connection)
         return connection
 
