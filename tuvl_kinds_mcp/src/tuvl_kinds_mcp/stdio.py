@@ -11,12 +11,12 @@ import asyncio
 import os
 import signal
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import anyio
-import anyio.lowlevel
 import mcp_types
 from mcp.shared.message import SessionMessage
 
@@ -99,6 +99,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.exited.set()
+        self._writable.set()
+        asyncio.get_running_loop().call_later(_LAST_WORDS_S, self.end_of_output)
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -198,71 +200,117 @@ async def stdio_transport(
         CallFailed: It cannot be started.
     """
     process = await ChildProcess.start(server)
-    started(process)
-    arriving, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
-    async with anyio.create_task_group() as group:
-        group.start_soon(_read, process, arriving, stray)
-        group.start_soon(_write, process, leaving, arriving)
-        group.start_soon(_end_with, process)
+    try:
+        started(process)
+        yield _Incoming(process, stray), _Outgoing(process)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await process.stop()
+
+
+class _Stream:
+    """What the SDK expects of either direction."""
+
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
+        self._closed = False
+
+    async def aclose(self) -> None:
+        self._closed = True
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+
+class _Incoming(_Stream):
+    """The messages of a server, read straight from its pipe: every hop between tasks would cost each call."""
+
+    def __init__(self, process: ChildProcess, stray: Callable[[str], None]) -> None:
+        super().__init__(process)
+        self._stray = stray
+        self._lines: deque[bytes] = deque()
+        self._rest = bytearray()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
         try:
-            yield incoming, outgoing
-        finally:
-            with anyio.CancelScope(shield=True):
-                await process.stop()
-            group.cancel_scope.cancel()
-            for stream in (arriving, incoming, outgoing, leaving):
-                stream.close()
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
 
+    async def receive(self) -> SessionMessage:
+        """Give the next message.
 
-async def _end_with(process: ChildProcess) -> None:
-    """Let reading end soon after the process did, though a grandchild may hold the pipe open."""
-    await process.exited.wait()
-    await anyio.sleep(_LAST_WORDS_S)
-    process.end_of_output()
+        Raises:
+            anyio.EndOfStream: There are no more.
+        """
+        while not self._closed:
+            while self._lines:
+                message = self._message(self._lines.popleft())
+                if message is not None:
+                    return message
+            if not await self._read():
+                break
+        raise anyio.EndOfStream
 
+    async def _read(self) -> bool:
+        """Read on; False at the end."""
+        chunk = await self._process.stdout.read(_CHUNK)
+        if not chunk:
+            self._leave(bytes(self._rest))
+            with anyio.move_on_after(_LAST_WORDS_S):  # so that its exit code is known to whoever asks why
+                await self._process.exited.wait()
+            return False
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            self._lines.append(bytes(self._rest + piece))
+            self._rest.clear()
+        self._rest += rest
+        if len(self._rest) > _MAX_LINE:
+            self._stray(f"a line of more than {_MAX_LINE} bytes; the connection is closed")
+            return False
+        return True
 
-async def _read(process: ChildProcess, arriving: Any, stray: Callable[[str], None]) -> None:
-    line = bytearray()
-    async with arriving:
-        while chunk := await process.stdout.read(_CHUNK):
-            *ended, rest = chunk.split(b"\n")
-            for piece in ended:
-                line += piece
-                await _deliver(bytes(line), arriving, stray)
-                line.clear()
-            line += rest
-            if len(line) > _MAX_LINE:
-                stray(f"a line of more than {_MAX_LINE} bytes; the connection is closed")
-                return
+    def _message(self, line: bytes) -> SessionMessage | None:
+        if not line.strip():
+            return None
+        try:
+            message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            self._leave(line)
+            return None
+        return SessionMessage(message)
+
+    def _leave(self, line: bytes) -> None:
+        """Leave a line out, and tell about it."""
         if line.strip():
-            stray(line[:_STDERR_KEPT].decode("utf-8", "replace"))
-        with anyio.move_on_after(_LAST_WORDS_S):  # so that its exit code is known to whoever asks why
-            await process.exited.wait()
+            self._stray(line[:_STDERR_KEPT].decode("utf-8", "replace"))
 
 
-async def _deliver(line: bytes, arriving: Any, stray: Callable[[str], None]) -> None:
-    if not line.strip():
-        return
-    try:
-        message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        stray(line[:_STDERR_KEPT].decode("utf-8", "replace"))
-        return
-    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-        await arriving.send(SessionMessage(message))
+class _Outgoing(_Stream):
+    """Messages to a server, written straight to its pipe."""
 
+    async def send(self, item: SessionMessage) -> None:
+        """Write one message.
 
-async def _write(process: ChildProcess, leaving: Any, arriving: Any) -> None:
-    try:
-        async with leaving:
-            async for item in leaving:
-                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await process.write(text.encode("utf-8", "replace") + b"\n")
-    except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        # Its input is gone while it may still live: the session must see an end, not wait for ever.
-        if not process.exited.is_set():
-            arriving.close()
+        Raises:
+            anyio.ClosedResourceError: This side is closed.
+            anyio.BrokenResourceError: The server does not read any more.
+        """
+        if self._closed:
+            raise anyio.ClosedResourceError
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        try:
+            await self._process.write(text.encode("utf-8", "replace") + b"\n")
+        except OSError:
+            # Its input is gone while it may still live: the session must see an end, not wait for ever.
+            self._process.end_of_output()
+            raise anyio.BrokenResourceError from None
 
 
 def _why_not(server: Server, error: Exception) -> str:
