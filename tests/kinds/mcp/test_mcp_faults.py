@@ -278,3 +278,11 @@ async def test_a_line_beyond_every_measure(calls, monkeypatch, caplog):
     assert time.monotonic() - began < 5
     assert (done.signals, done.error_type) == (["error"], "connection")
     assert any("100000 bytes" in record.getMessage() for record in caplog.records)
+
+
+async def test_the_exit_code_is_told_whichever_pipe_breaks_first(calls):
+    calls.server("--exit-at-start", "3")
+    for _ in range(5):
+        done = await calls("echo")
+        assert "code 3" in done.error
+        await calls.bench.close()

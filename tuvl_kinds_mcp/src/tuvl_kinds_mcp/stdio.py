@@ -159,6 +159,10 @@ class ChildProcess(asyncio.SubprocessProtocol):
         """Kill whatever is left of its group, at once."""
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
+    async def exit_noticed(self) -> None:
+        """Give the event loop a moment to learn the exit code, for whoever asks why a pipe ended."""
+        await self._gone_within(_LAST_WORDS_S)
+
     async def _gone_within(self, seconds: float) -> bool:
         with anyio.move_on_after(seconds):
             await self.exited.wait()
@@ -263,8 +267,7 @@ class _Incoming(_Stream):
         chunk = await self._process.stdout.read(_CHUNK)
         if not chunk:
             self._leave(bytes(self._rest))
-            with anyio.move_on_after(_LAST_WORDS_S):  # so that its exit code is known to whoever asks why
-                await self._process.exited.wait()
+            await self._process.exit_noticed()
             return False
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
@@ -310,6 +313,7 @@ class _Outgoing(_Stream):
         except OSError:
             # Its input is gone while it may still live: the session must see an end, not wait for ever.
             self._process.end_of_output()
+            await self._process.exit_noticed()
             raise anyio.BrokenResourceError from None
 
 
