@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import sqlalchemy as sa
@@ -13,7 +13,29 @@ from alembic.operations import ops
 
 from tuvl_kinds_modelop.db.plain import differs, escaped, final_name, literals, plain_metadata, values_check
 
-__all__ = ["Changes", "find_changes"]
+__all__ = ["ByHand", "Changes", "find_changes"]
+
+
+class ByHand(ops.MigrateOperation):
+    """A change that nobody but a person can write down.
+
+    Args:
+        table_name: The table.
+        text: What changes.
+        back: What changes on the way back.
+    """
+
+    def __init__(self, table_name: str, text: str, back: str) -> None:
+        self.table_name = table_name
+        self.text = text
+        self.back = back
+
+    def reverse(self) -> ByHand:
+        """The way back."""
+        return ByHand(self.table_name, self.back, self.text)
+
+
+_BECOMES: Final = "the primary key is {}, and becomes {}"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -47,7 +69,7 @@ def find_changes(connection: sa.Connection, metadata: sa.MetaData) -> Changes:
         # About tables that refer to each other, and about what others made in the database.
         warnings.simplefilter("ignore", sa.exc.SAWarning)
         upgrade = produce_migrations(context, plain).upgrade_ops or ops.UpgradeOps([])
-        _add_checks(upgrade, connection, plain)
+        _add_unseen(upgrade, connection, plain)
         if connection.dialect.name != "sqlite":
             _untie(upgrade)
         there = set(sa.inspect(connection).get_table_names())
@@ -57,13 +79,14 @@ def find_changes(connection: sa.Connection, metadata: sa.MetaData) -> Changes:
     )
 
 
-def _add_checks(upgrade: ops.UpgradeOps, connection: sa.Connection, plain: sa.MetaData) -> None:
-    """Add what changes about the values of enums; Alembic looks at names of CHECK constraints at most."""
+def _add_unseen(upgrade: ops.UpgradeOps, connection: sa.Connection, plain: sa.MetaData) -> None:
+    """Add what changes about the values of enums, and about keys: Alembic does not look at either."""
     inspector = sa.inspect(connection)
     known = {item.table_name: item for item in upgrade.ops if isinstance(item, ops.ModifyTableOps)}
     for name in inspector.get_table_names():
         if name not in plain.tables:
             continue
+        upgrade.ops += _key(inspector, plain.tables[name], connection.dialect)
         drops, adds = _checks(inspector, plain.tables[name], connection.dialect)
         if not drops and not adds:
             continue
@@ -71,6 +94,21 @@ def _add_checks(upgrade: ops.UpgradeOps, connection: sa.Connection, plain: sa.Me
             known[name] = ops.ModifyTableOps(name, [])
             upgrade.ops.append(known[name])
         known[name].ops[:] = [*drops, *known[name].ops, *adds]
+
+
+def _key(inspector: sa.Inspector, table: sa.Table, dialect: sa.Dialect) -> list[ops.MigrateOperation]:
+    there = ", ".join(inspector.get_pk_constraint(table.name)["constrained_columns"]) or "none"
+    wanted = ", ".join(column.name for column in table.primary_key)
+    if there != wanted:
+        return [ByHand(table.name, _BECOMES.format(there, wanted), _BECOMES.format(wanted, there))]
+    (key,) = table.primary_key
+    if key.autoincrement is not True or dialect.name == "sqlite":
+        return []  # SQLite numbers every whole number that is a key
+    column = next(item for item in inspector.get_columns(table.name) if item["name"] == key.name)
+    if column.get("identity") or "nextval(" in str(column.get("default") or ""):
+        return []
+    text = f"the database does not number {key.name} by itself"
+    return [ByHand(table.name, f"{text} yet, as the model has it", f"{text} any more")]
 
 
 def _checks(

@@ -17,7 +17,7 @@ from alembic.autogenerate.api import AutogenContext
 from alembic.operations import ops
 
 from tuvl_core import TuvlError
-from tuvl_kinds_modelop.db.changes import Changes
+from tuvl_kinds_modelop.db.changes import ByHand, Changes
 from tuvl_kinds_modelop.db.filling import filling
 from tuvl_kinds_modelop.db.plain import escaped
 from tuvl_kinds_modelop.models import Model
@@ -221,6 +221,9 @@ def _lines(step: _Step, context: AutogenContext) -> Iterator[str]:
     if isinstance(step, _Note):
         yield f"# {step.text}"
         return
+    if isinstance(step, ByHand):
+        yield f"# {step.table_name}: {step.text}; nobody can write that down but you."
+        return
     if isinstance(step, ops.DropColumnOp):
         yield _lost(step)
     if isinstance(step, ops.ModifyTableOps):
@@ -234,13 +237,18 @@ def _lines(step: _Step, context: AutogenContext) -> Iterator[str]:
         yield from textwrap.indent("\n".join(rest), "    ").splitlines()
         return
     text = render_op_text(context, step)
-    if isinstance(step, ops.AlterColumnOp) and step.modify_type is not None:
+    if isinstance(step, ops.AlterColumnOp) and _needs_using(step):
         text = f"{text.removesuffix(')')},\n{_using(step, context)})"
     yield from text.splitlines()
 
 
 def _lost(step: ops.DropColumnOp) -> str:
     return f"# {step.table_name}.{step.column_name}: what it holds is lost."
+
+
+def _needs_using(step: ops.AlterColumnOp) -> bool:
+    """Whether PostgreSQL has to be told; to a text it converts by itself, and then never cuts one off."""
+    return step.modify_type is not None and not isinstance(step.modify_type, sa.String)
 
 
 def _using(step: ops.AlterColumnOp, context: AutogenContext) -> str:

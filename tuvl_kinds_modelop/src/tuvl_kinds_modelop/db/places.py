@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -47,6 +49,11 @@ class Place:
     def versions(self) -> Path:
         """Where its migration files are."""
         return self.root / FOLDER / self.name / "versions"
+
+    @property
+    def wait_ms(self) -> int:
+        """How long to wait for the right to write."""
+        return max(int(self.source.wait_s * 1000), 1)
 
     @property
     def missing(self) -> bool:
@@ -99,10 +106,16 @@ class Place:
             await engine.dispose()
 
     async def _connected(self, engine: AsyncEngine) -> AsyncConnection:
-        try:
-            return await engine.connect().start()
-        except Exception as error:  # whatever the driver raises: what the address says goes straight to it
-            raise translate(error, f"data source {self}") from error
+        end = time.monotonic() + self.source.wait_s
+        while True:
+            try:
+                return await engine.connect().start()
+            except Exception as error:  # whatever the driver raises: what the address says goes straight to it
+                problem = translate(error, f"data source {self}")
+                # Two who open a new SQLite file at once: the mode of its journal is the one thing that does not wait.
+                if problem.type != "db_busy" or not self.source.sqlite or time.monotonic() >= end:
+                    raise problem from error
+            await asyncio.sleep(0.05)
 
 
 def find_places(directory: Path, name: str | None) -> list[Place]:

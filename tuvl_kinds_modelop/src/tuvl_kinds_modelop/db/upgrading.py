@@ -7,6 +7,7 @@ import traceback
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Any, Final
 
 import attrs
@@ -121,10 +122,11 @@ class Revisions:
         if isinstance(error, exc.DBAPIError):
             return f"{translate(error, 'its SQL')}{_syntax(error)}"
         if isinstance(error, SyntaxError):
-            return f"{error.msg} ({error.filename}, line {error.lineno})"
+            return f"{error.msg} ({self.folder}/{Path(error.filename or '?').name}, line {error.lineno})"
         frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if frame.filename.startswith(str(self.place.versions))]
-        where = f" ({self.place.shown(self.place.versions / own[-1].filename)}, line {own[-1].lineno})" if own else ""
+        folder = self.place.versions.resolve()
+        own = [frame for frame in frames if Path(frame.filename).parent == folder]
+        where = f" ({self.folder}/{Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
         if any(frame.name == "autocommit_block" for frame in frames):
             return f"`autocommit_block` would end the one transaction that all migrations share{where}"
         return f"{type(error).__name__}: {error}{where}"
@@ -191,7 +193,7 @@ def _locked(connection: sa.Connection, place: Place) -> Iterator[sa.RootTransact
     """A transaction that no other upgrade has beside it."""
     if place.source.sqlite:
         prepare_copies(connection)
-        connection = connection.execution_options(**{IMMEDIATE: True})
+        connection = connection.execution_options(**{IMMEDIATE: place.wait_ms})
     else:
         # Whoever waited for the lock must see what the other one did.
         connection = connection.execution_options(isolation_level="READ COMMITTED")

@@ -9,6 +9,7 @@ import attrs
 import sqlalchemy as sa
 from alembic.operations import ops
 
+from tuvl_kinds_modelop.db.changes import ByHand
 from tuvl_kinds_modelop.db.plain import literals
 
 __all__ = ["Change", "told"]
@@ -151,6 +152,11 @@ def _drop_constraint(operation: Any, dialect: sa.Dialect) -> Iterator[Change]:
     yield Change(mark="-", table=operation.table_name, text=text)
 
 
+def _by_hand(operation: ByHand, dialect: sa.Dialect) -> Iterator[Change]:
+    warning = f"{operation.table_name}: {operation.text}: the migration file has no statement for it; write it by hand"
+    yield Change(mark="~", table=operation.table_name, text=f": {operation.text}", warning=warning)
+
+
 def _field(operation: Any) -> str:
     return str(operation.constraint_name).removeprefix(f"ck_{operation.table_name}_").removesuffix("_values")
 
@@ -160,6 +166,7 @@ def _listed(columns: Any) -> str:
 
 
 _TELLERS: Final[dict[type[ops.MigrateOperation], Any]] = {
+    ByHand: _by_hand,
     ops.CreateTableOp: _create_table,
     ops.AddColumnOp: _add_column,
     ops.DropColumnOp: _drop_column,

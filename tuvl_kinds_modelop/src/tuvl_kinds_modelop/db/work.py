@@ -69,13 +69,13 @@ class Report:
             return
         if not self.changes:
             yield f"{self.place}: the tables are what the models define"
-            return
-        yield f"{self.place}: {_counted(len(self.changes), 'difference')}"
+        else:
+            yield f"{self.place}: {_counted(len(self.changes), 'difference')}"
         yield from (f"  {change}" for change in self.changes)
         yield from (f"  warning: {text}" for text in self.warnings)
         if self.pending:
             yield f"  hint: `tuvl db upgrade` applies {_counted(len(self.pending), 'migration')} that it lacks"
-        if operations and self.script is not None:
+        if operations and self.changes and self.script is not None:
             yield ""
             yield from (f"    {line}".rstrip() for line in self.script.upgrade.splitlines())
         if self.file is not None:
@@ -200,7 +200,7 @@ async def _upgrade(place: Place, revisions: Revisions, target: str, *, rehearse:
 
 def _create(connection: sa.Connection, place: Place) -> list[str]:
     if place.source.sqlite:
-        connection = connection.execution_options(**{IMMEDIATE: True})
+        connection = connection.execution_options(**{IMMEDIATE: place.wait_ms})
     metadata = place.source.metadata
     with connection.begin():
         there = set(sa.inspect(connection).get_table_names())
