@@ -167,13 +167,23 @@ async def _admin(statement: str, database: str = "postgres") -> None:
         await connection.close()
 
 
+_made: set[str] = set()
+
+
+async def drop_databases() -> None:
+    """Remove the PostgreSQL databases that this process made."""
+    while _made:
+        await _admin(f"DROP DATABASE IF EXISTS {_made.pop()} WITH (FORCE)")
+
+
 async def empty_postgresql() -> dict[str, Any]:
     """An empty PostgreSQL database of this worker's own, as the keys of a DataSource."""
     import asyncpg
 
-    name = f"tuvl_{os.environ.get('PYTEST_XDIST_WORKER', 'one')}"
+    name = f"tuvl_{os.environ.get('PYTEST_XDIST_WORKER', 'one')}_{os.getpid()}"
     try:
         await _admin(f"CREATE DATABASE {name}")
+        _made.add(name)
     except asyncpg.DuplicateDatabaseError:
         pass
     except OSError as error:

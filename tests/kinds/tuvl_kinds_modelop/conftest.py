@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from modelop_shop import SQLITE, Shop, empty_postgresql
+from modelop_shop import SQLITE, Shop, drop_databases, empty_postgresql
+
+
+@pytest.fixture(scope="session", autouse=True)
+def databases_go_again() -> Iterator[None]:
+    """What the tests made on the server does not stay there."""
+    yield
+    asyncio.run(drop_databases())
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

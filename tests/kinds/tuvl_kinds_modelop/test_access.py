@@ -137,6 +137,37 @@ async def test_a_run_sees_the_records_of_its_own_tenant_only(shop: Any, step: di
     assert [row["status"] for row in other.context["it_result"]] == ["open"]
 
 
+NAMED = {
+    "fields": [
+        {"name": "id", "type": "string", "primary_key": True},
+        {"name": "tenant_id", "type": "string", "required": True},
+        {"name": "parent_id", "type": "string"},
+    ],
+    "relations": [{"name": "parent", "model": "Order", "foreign_key": "parent_id", "type": "many_to_one"}],
+    "tenant_field": "tenant_id",
+}
+
+
+async def test_tenants_do_not_feel_each_other(shop: Any) -> None:
+    """Two use one key, and neither can refer to, or hold on to, a record of the other."""
+    shop.models = {"Order": NAMED}
+    make = {"id": "make", "model": "Order", "operation": "create"}
+    shop.workflow({**make, "payload": {"id": "{{ id }}", "parent_id": "{{ parent | default(none) }}"}})
+    shop.workflow({"id": "drop", "model": "Order", "operation": "delete", "record_id": "A"}, name="drop")
+    app = await shop.open()
+    for tenant in ("t1", "t2"):
+        assert (await app.run("w", {"id": "A"}, principal=of("*", tenant=tenant))).status == "completed"
+    assert (await app.run("w", {"id": "only-t1"}, principal=of("*", tenant="t1"))).status == "completed"
+    refused = await app.run("w", {"id": "B", "parent": "only-t1"}, principal=of("*", tenant="t2"))
+    assert refused.error is not None
+    assert refused.error.type == "foreign_key"
+    assert (await app.run("w", {"id": "B", "parent": "A"}, principal=of("*", tenant="t2"))).status == "completed"
+    assert (await app.run("drop", principal=of("*", tenant="t1"))).context["drop_result"] == {"deleted": True}
+    held = await app.run("drop", principal=of("*", tenant="t2"))
+    assert held.error is not None
+    assert held.error.type == "foreign_key"
+
+
 async def test_no_tenant_is_refused(shop: Any) -> None:
     await both_tenants(shop)
     shop.workflow({"id": "it", "model": "Order", "operation": "list"})

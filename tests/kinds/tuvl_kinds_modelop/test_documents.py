@@ -52,12 +52,24 @@ KEY = {"name": "id", "type": "uuid", "primary_key": True}
             "uuid",
         ),
         ({"fields": [KEY], "tablename": "orders"}, "TUVL-D003", "share"),
+        ({"fields": [KEY, {"name": "n", "type": "numeric", "unique": True}]}, "TUVL-D001", "scale"),
+        (
+            {
+                "fields": [KEY, {"name": "c", "type": "string"}],
+                "datasource": "other",
+                "relations": [{"name": "x", "model": "Customer", "foreign_key": "c", "type": "many_to_one"}],
+            },
+            "TUVL-D004",
+            "another data source",
+        ),
     ],
 )
 def test_a_model_that_contradicts_itself_is_refused(
     sqlite_shop: Any, spec: dict[str, Any], code: str, words: str
 ) -> None:
     shop = sqlite_shop
+    shop.source["primary"] = True
+    shop.document("DataSource", "other", {"type": "sqlite"})
     shop.workflow({"id": "it", "model": "Order", "operation": "list"})
     shop.document("ModelDefinition", "Thing", spec)
     found = [item for item in shop.check() if item.code.startswith("TUVL-D")]
@@ -75,6 +87,7 @@ def test_a_model_that_contradicts_itself_is_refused(
         ({"type": "sqlite", "driver": "asyncpg"}, "aiosqlite"),
         ({"type": "postgresql", "url": "mysql://x"}, "no address"),
         ({"type": "postgresql", "url": "sqlite:///x.db"}, "another type"),
+        ({"type": "postgresql", "url": "postgresql://h/x?sslmod=require"}, "sslmod"),
         ({"type": "sqlite", "url": "sqlite:///x.db", "path": "y.db"}, "whole address"),
         ({"type": "sqlite", "pooling": {"min_size": 3, "max_size": 2}}, "min_size"),
     ],
@@ -87,6 +100,28 @@ def test_a_source_that_contradicts_itself_is_refused(sqlite_shop: Any, spec: dic
     found = [item for item in shop.check() if item.code.startswith("TUVL-D")]
     assert [item.code for item in found] == ["TUVL-D006"], found
     assert words in found[0].message
+
+
+def test_a_table_of_tenants_is_not_another_models_without(sqlite_shop: Any) -> None:
+    shop = sqlite_shop
+    fields = [KEY, {"name": "tenant", "type": "string", "required": True}]
+    shop.workflow({"id": "it", "model": "Order", "operation": "list"})
+    shop.document("ModelDefinition", "Mine", {"fields": fields, "tablename": "x", "tenant_field": "tenant"})
+    shop.document("ModelDefinition", "All", {"fields": fields, "tablename": "x"})
+    assert [item.code for item in shop.check()] == ["TUVL-D003"]
+
+
+async def test_an_address_may_ask_for_tls_as_other_drivers_spell_it(postgresql_shop: Any) -> None:
+    shop = postgresql_shop
+    database = shop.source["connection"]["database"]
+    shop.source = {
+        "type": "postgresql",
+        "url": f"postgresql://postgres@127.0.0.1/{database}?sslmode=disable",
+        "create_tables": True,
+    }
+    shop.workflow({"id": "it", "model": "Order", "operation": "list"})
+    _, result = await shop.live()
+    assert result.status == "completed", result.error
 
 
 def test_of_several_sources_one_is_primary(sqlite_shop: Any) -> None:

@@ -52,6 +52,18 @@ async def wrong(ctx):
         return {"x": await db["Order"].create({"number": "A-1"})}
     if what == "write by core":
         return {"x": await db.execute(sa.insert(db.table("Order")).values(number="A-1"))}
+    if what == "write in a select":
+        made = sa.insert(db.table("Order")).values(number="A-1").returning(db.table("Order").c.id).cte("made")
+        return {"x": await db.execute(sa.select(made))}
+    if what == "literal column":
+        return {"x": await db.execute(sa.select(db.table("Order").c.id, sa.literal_column("(SELECT 1)")))}
+    if what == "named table":
+        return {"x": await db.execute(sa.select(sa.table("customer", sa.column("token"))))}
+    if what == "operator":
+        column = db.table("Order").c.number
+        return {"x": await db.execute(sa.select(column).where(column.op("= '' OR 1=1 OR ''=")("x")))}
+    if what == "prefix":
+        return {"x": await db.execute(sa.select(db.table("Order")).prefix_with("DISTINCT"))}
 
 @node("blocking")
 async def blocking(ctx):
@@ -101,6 +113,11 @@ async def test_statements_of_ones_own(shop: Any) -> None:
         ("text inside", "may touch anything"),
         ("write", "Order:write"),
         ("write by core", "Order:write"),
+        ("write in a select", "Order:write"),
+        ("literal column", "may touch anything"),
+        ("named table", "may touch anything"),
+        ("operator", "may touch anything"),
+        ("prefix", "may touch anything"),
     ],
 )
 async def test_a_node_reaches_no_further_than_its_run(shop: Any, what: str, words: str) -> None:

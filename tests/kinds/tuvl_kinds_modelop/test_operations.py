@@ -122,6 +122,17 @@ async def test_relations_come_along(shop: Any) -> None:
     assert [[order["number"] for order in row["orders"]] for row in customers] == [["A-1", "A-2"], ["A-3"], []]
 
 
+@pytest.mark.parametrize("filters", [None, {}])
+async def test_a_read_by_filters_that_name_nothing_is_no_record_by_chance(shop: Any, filters: Any) -> None:
+    await shop.fill(ROWS)
+    shop.workflow({"id": "it", "model": "Order", "operation": "read", "filters": "{{ f }}"})
+    run, result = await shop.live({"f": filters})
+    assert result.status == "stopped"
+    assert run.context["_last_error_type"] == "bad_filter"
+    run, result = await shop.live({"f": {"number": "A-2"}})
+    assert run.context["it_result"]["number"] == "A-2"
+
+
 async def test_many_records_are_changed_and_removed_by_filters(shop: Any) -> None:
     await shop.fill(ROWS)
     result = await shop.run(

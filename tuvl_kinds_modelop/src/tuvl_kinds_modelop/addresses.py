@@ -10,7 +10,7 @@ import attrs
 import sqlalchemy as sa
 
 from tuvl_core import ProjectError
-from tuvl_kinds_modelop.models import SourceDefinition
+from tuvl_kinds_modelop.models import URL_PARAMETERS, SourceDefinition
 
 __all__ = ["Address", "address_of"]
 
@@ -80,7 +80,11 @@ def _from_url(source: SourceDefinition, text: str, root: Path) -> Address:
         raise ProjectError(f"{where} begins with `{url.drivername}`, but its `type` is {source.spec.type}")
     if scheme == "sqlite":
         return _file(unquote(url.database or ""), root)
-    return Address(url=url.set(drivername=_DRIVERS[scheme]))
+    unknown = sorted(url.query.keys() - URL_PARAMETERS)
+    query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
+    if unknown:
+        raise ProjectError(f"{where} has parameters that its driver does not know: {', '.join(unknown)}")
+    return Address(url=url.set(drivername=_DRIVERS[scheme], query=query))
 
 
 def _file(name: str, root: Path) -> Address:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.sql import visitors
 
 from tuvl_core import AccessError, ConflictError, Run, StepError
 from tuvl_kinds_modelop.access import Allowed, Verb, require
@@ -16,6 +15,7 @@ from tuvl_kinds_modelop.failures import CONFLICTS, DatabaseFailedError
 from tuvl_kinds_modelop.models import Model
 from tuvl_kinds_modelop.sources import Sources
 from tuvl_kinds_modelop.tables import Tables
+from tuvl_kinds_modelop.touched import changes_of, tables_of
 from tuvl_kinds_modelop.transaction import CURRENT, Frame, Transaction
 
 if TYPE_CHECKING:
@@ -153,10 +153,12 @@ class Database:
         if transaction is None:
             writing = self._allowed.may_write
             transaction = self._transactions[source] = Transaction(self._sources.source(source), writing=writing)
+        frame = self.frame()
         try:
-            return await transaction.do(self.frame(), what, work, writes=writes, guarded=guarded)
+            return await transaction.do(frame, what, work, writes=writes, guarded=guarded)
         except DatabaseFailedError as error:
-            if error.type in CONFLICTS and not transaction.source.per_step and self._run.repeatable:
+            whole = frame is self._root and not transaction.source.per_step
+            if error.type in CONFLICTS and whole and self._run.repeatable:
                 raise ConflictError(str(error), type=error.type) from error
             raise
 
@@ -209,21 +211,15 @@ class Database:
     def _touched(self, statement: sa.Executable) -> tuple[list[Model], bool]:
         """The models that a statement is about, and whether it changes any."""
         by_table = {self._tables.table(model): model for model in self._allowed.models.values()}
-        writes = isinstance(statement, (sa.Insert, sa.Update, sa.Delete))
         models: dict[str, Model] = {}
-        for element in visitors.iterate(statement):  # type: ignore[arg-type]
-            if isinstance(element, sa.TextClause):
-                raise AccessError("a statement of SQL text may touch anything; build it from `table(…)`")
-            if isinstance(element, sa.Table):
-                model = by_table.get(element)
-                if model is None:
-                    raise AccessError(f"table {element.name!r} is of no model in the workflow's `spec.context`")
-                models[model.name] = model
-        verb: Verb = "delete" if isinstance(statement, sa.Delete) else "write" if writes else "read"
-        target = getattr(statement, "table", None) if writes else None
+        changed = changes_of(statement)
+        for table in tables_of(statement):
+            model = by_table.get(table)
+            if model is None:
+                raise AccessError(f"table {table.name!r} is of no model in the workflow's `spec.context`")
+            models[model.name] = model
         for model in models.values():
-            own = target is not None and self._tables.table(model) is target
-            self.require(model.name, verb if own else "read")
+            self.require(model.name, changed.get(self._tables.table(model), "read"))
             if model.tenant_field is not None:
                 raise AccessError(f"the records of {model.name!r} are bound to a tenant: use `db[{model.name!r}]`")
-        return list(models.values()), writes
+        return list(models.values()), bool(changed)

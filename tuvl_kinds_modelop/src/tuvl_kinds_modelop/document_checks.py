@@ -6,6 +6,7 @@ import re
 import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 from tuvl_core import Code, Definition, Diagnostic, PlanView, Project, did_you_mean
 from tuvl_kinds_modelop import codes
@@ -14,6 +15,7 @@ from tuvl_kinds_modelop.fields import Field, ValueRefusedError
 from tuvl_kinds_modelop.models import (
     DATA_SOURCE,
     MODEL,
+    URL_PARAMETERS,
     Model,
     Models,
     advice,
@@ -116,10 +118,16 @@ def _contradictions(name: str, body: FieldBody) -> Iterator[tuple[str, str]]:
         yield "scale", "`scale` is larger than `precision`"
     if body.primary_key and body.type in _NO_KEYS:
         yield "type", f"a primary key cannot be {body.type}"
-    if body.primary_key and body.secure:
-        yield "secure", "a primary key cannot be secure: it names the record"
+    yield from _key_contradictions(body)
     if body.default is not None and (problem := _default_problem(name, body)):
         yield "default", problem
+
+
+def _key_contradictions(body: FieldBody) -> Iterator[tuple[str, str]]:
+    if body.type == "numeric" and (body.unique or body.primary_key) and body.scale is None:
+        yield "type", "to be unique a numeric needs `precision` and `scale`: 1.5 and 1.50 are one number"
+    if body.primary_key and body.secure:
+        yield "secure", "a primary key cannot be secure: it names the record"
 
 
 def _default_problem(name: str, body: FieldBody) -> str | None:
@@ -204,6 +212,9 @@ def _relation_problem(
         return f"{owner} has no field {body.foreign_key!r}{advice(body.foreign_key, holder)}"
     if field.secure:
         return f"the field {body.foreign_key!r} is secure, and cannot lead to a record"
+    models = Models.of(project)
+    if models.source_of(definition) is not models.source_of(found):
+        return f"{body.model} lies in another data source, and no query reaches both"
     keyed = own if many else other
     target = next((item for item in keyed.values() if item.body.primary_key), None)
     if target is not None and target.type != field.type:
@@ -259,7 +270,15 @@ def _url_problem(url: str, type: str) -> str | None:
     scheme = re.match(r"(sqlite|postgres(?:ql)?)(?:\+\w+)?:", url)
     if scheme is None:
         return "it is no address such as postgresql://user:password@host/name or sqlite:///data.db"
-    return None if scheme[1][:6] == type[:6] else f"it is the address of another type of database than {type}"
+    if scheme[1][:6] != type[:6]:
+        return f"it is the address of another type of database than {type}"
+    names = {unquote(part.partition("=")[0]) for part in url.partition("?")[2].split("&") if part}
+    unknown = sorted(names - URL_PARAMETERS) if type == "postgresql" else []
+    return (
+        f"its driver knows no parameter {', '.join(unknown)}; it knows: {', '.join(sorted(URL_PARAMETERS))}"
+        if unknown
+        else None
+    )
 
 
 def _finding(

@@ -24,13 +24,17 @@ from tuvl_kinds_modelop.documents import (
 )
 from tuvl_kinds_modelop.fields import Field
 
-__all__ = ["DATA_SOURCE", "EMBEDDED", "MODEL", "Model", "Models", "Relation", "SourceDefinition"]
+__all__ = ["DATA_SOURCE", "EMBEDDED", "MODEL", "URL_PARAMETERS", "Model", "Models", "Relation", "SourceDefinition"]
 
 MODEL: Final = "ModelDefinition"
 DATA_SOURCE: Final = "DataSource"
 EMBEDDED: Final = "data"
 """The name of the database that is there where a project declares none."""
 EMBEDDED_PATH: Final = ".tuvl/data.db"
+URL_PARAMETERS: Final = frozenset(
+    {"ssl", "sslmode", "host", "port", "target_session_attrs", "prepared_statement_cache_size", "krbsrvname", "gsslib"}
+)
+"""What may stand behind the `?` of a PostgreSQL address."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -86,12 +90,15 @@ class Model:
     @property
     def column_specs(self) -> tuple[tuple[Any, ...], ...]:
         """What makes its table: two versions that differ here cannot share one."""
-        return tuple(
-            (
-                name,
-                *attrs.astuple(attrs.evolve(field.body, description="", default=None, input=None), recurse=False),
-            )
-            for name, field in sorted(self.fields.items())
+        return (
+            ("tenant_field", self.tenant_field),
+            *(
+                (
+                    name,
+                    *attrs.astuple(attrs.evolve(field.body, description="", default=None, input=None), recurse=False),
+                )
+                for name, field in sorted(self.fields.items())
+            ),
         )
 
 

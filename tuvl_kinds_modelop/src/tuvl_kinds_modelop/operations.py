@@ -124,7 +124,10 @@ async def _read(filled: _Filled, records: Repository, database: Database) -> Any
         database.require(filled.model.name, "read")
         return None
     if filled.by_filters:
-        found = await records.list(filled.filters(), include=filled.config.include, limit=1)
+        conditions = filled.filters()
+        if not conditions:
+            raise StepError(f"read {filled.model.name}: no filter names the record", type="bad_filter")
+        found = await records.list(conditions, include=filled.config.include, limit=1)
         return _leaving(found[0], filled, database) if found else None
     record = await records.get(id, include=filled.config.include)
     return None if record is None else _leaving(record, filled, database)

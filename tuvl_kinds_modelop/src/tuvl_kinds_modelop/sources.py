@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "Sources"]
 
 IMMEDIATE: Final = "tuvl_immediate"
-"""An execution option: a SQLite transaction takes the right to write when it begins."""
+"""An execution option: a SQLite transaction takes the right to write when it begins, and waits so many ms for it."""
 
 
 class Source:
@@ -69,10 +70,11 @@ class Source:
         if not self._prepared:
             await self._prepare(what)
         serial = writing and self.sqlite
+        left = self.wait_s
         if serial:
-            await self._take_turn(what)
+            left -= await self._take_turn(what)
         try:
-            return await self._begun(serial)
+            return await self._begun(serial, left)
         except BaseException as error:
             if serial:
                 self._writer.release()
@@ -88,20 +90,26 @@ class Source:
             if writing and self.sqlite:
                 self._writer.release()
 
-    async def _begun(self, serial: bool) -> AsyncConnection:
+    async def _begun(self, serial: bool, left: float) -> AsyncConnection:
         connection = self.engine.connect()
         await connection.start()
         try:
             if serial:
-                await connection.execution_options(**{IMMEDIATE: True})
+                # What is left of the wait, for whoever writes in another process.
+                await connection.execution_options(**{IMMEDIATE: max(int(left * 1000), 1)})
             await connection.begin()
         except BaseException:
             await asyncio.shield(connection.close())
             raise
         return connection
 
-    async def _take_turn(self, what: str) -> None:
-        """Wait for the right to write, in the order of asking; the file's own lock is for other processes."""
+    async def _take_turn(self, what: str) -> float:
+        """Wait for the right to write, in the order of asking; the file's own lock is for other processes.
+
+        Returns:
+            The seconds it took.
+        """
+        began = time.monotonic()
         try:
             async with asyncio.timeout(self.wait_s):
                 await self._writer.acquire()
@@ -112,6 +120,7 @@ class Source:
                 "or `transaction: step` in the DataSource",
                 type="db_busy",
             ) from None
+        return time.monotonic() - began
 
     async def _prepare(self, what: str) -> None:
         """Make ready, once: tables where the source may create them, and the connections to begin with."""
@@ -216,5 +225,7 @@ def _prepare_sqlite(connection: DBAPIConnection, record: Any) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    immediate = connection.get_execution_options().get(IMMEDIATE)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+    wait_ms = connection.get_execution_options().get(IMMEDIATE)
+    if wait_ms:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(wait_ms)}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if wait_ms else "BEGIN")

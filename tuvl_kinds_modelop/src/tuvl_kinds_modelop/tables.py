@@ -92,8 +92,13 @@ class Tables:
             table, column = self.table(holder), relation.foreign_key
             if any(column in item.column_keys for item in table.foreign_key_constraints):
                 continue
-            place = f"{target.table}.{target.key.name}"
-            table.append_constraint(sa.ForeignKeyConstraint([column], [place]))
+            columns, places = [column], [target.key.name]
+            if target.tenant_field is not None:
+                if holder.tenant_field is None:
+                    continue  # a record of no tenant cannot say whose record it means
+                columns, places = [holder.tenant_field, column], [target.tenant_field, target.key.name]
+            foreign = sa.ForeignKeyConstraint(columns, [f"{target.table}.{place}" for place in places])
+            table.append_constraint(foreign)
 
 
 _known: weakref.WeakKeyDictionary[Project, Tables] = weakref.WeakKeyDictionary()
@@ -105,14 +110,25 @@ def _columns(model: Model) -> Iterator[sa.Column[Any]]:
         yield sa.Column(
             field.name,
             column_type(field),
-            primary_key=body.primary_key,
+            primary_key=body.primary_key or (field.name == model.tenant_field and keyed_by_tenant(model)),
             nullable=field.nullable,
             autoincrement=True if field.generates else False,  # noqa: SIM210 - it also takes "auto"
             index=body.index or field.name == model.tenant_field or None,
         )
 
 
+def keyed_by_tenant(model: Model) -> bool:
+    """Whether each tenant has keys of its own: two tenants may then use one, and neither feels the other.
+
+    Keys that make themselves differ anyway.
+    """
+    return model.tenant_field is not None and not (model.key.generates or model.key.type == "uuid")
+
+
 def _constraints(model: Model) -> Iterator[sa.Constraint]:
+    if model.tenant_field is not None and not keyed_by_tenant(model):
+        # What records of a tenant refer to: records of the same tenant.
+        yield sa.UniqueConstraint(model.tenant_field, model.key.name)
     for field in model.fields.values():
         if field.body.unique and not field.body.primary_key:
             # What is unique is so among the rows of one tenant: another's must not even be felt.
