@@ -66,6 +66,16 @@ def everything() -> dict[str, Any]:
             ],
             "relations": [{"name": "f", "model": "Counted", "foreign_key": "first", "type": "many_to_one"}],
         },
+        # Where keys do not make themselves, each tenant has its own.
+        "Owned": {
+            "fields": [
+                {"name": "id", "type": "string", "primary_key": True},
+                {"name": "tenant", "type": "string", "required": True},
+                {"name": "boss", "type": "string", "unique": True},
+            ],
+            "tenant_field": "tenant",
+            "relations": [{"name": "b", "model": "Owned", "foreign_key": "boss", "type": "many_to_one"}],
+        },
         "Small": {"fields": [{"name": "id", "type": "smallint", "primary_key": True}]},
     }
 
@@ -118,7 +128,7 @@ def small(*fields: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def test_a_created_database_has_no_differences(shop):
     prepare(shop, everything())
     assert len(changes(shop)) >= 4
-    assert create_all(shop.root, None) == {"main": ["Nodes of Mine", "counted", "every", "small"]}
+    assert create_all(shop.root, None) == {"main": ["Nodes of Mine", "counted", "every", "owned", "small"]}
     assert changes(shop) == []
     assert create_all(shop.root, None) == {"main": []}
 
@@ -144,7 +154,7 @@ def test_databases_that_were_created_and_migrated_are_alike(shop):
 def drop_all(shop: Any) -> list[str]:
     if shop.postgresql:
         return ["DROP SCHEMA public CASCADE", "CREATE SCHEMA public"]
-    tables = ['"Nodes of Mine"', "counted", "every", "small"]
+    tables = ['"Nodes of Mine"', "counted", "every", "owned", "small"]
     return ["PRAGMA defer_foreign_keys=ON", *(f"DROP TABLE {table}" for table in tables)]
 
 
@@ -386,3 +396,11 @@ def test_two_sources_with_one_database_are_told(shop):
     assert reports["main"].well
     assert reports["other"].problem is not None
     assert "migrations/other/versions" in reports["other"].problem
+
+
+def test_a_source_cannot_lead_out_of_the_folder_of_migrations(sqlite_shop):
+    prepare(sqlite_shop, small())
+    file = sqlite_shop.root / "DataSource-main-.yaml"
+    file.write_text(file.read_text().replace('"main"', '"../../x"'))
+    with pytest.raises(ProjectError, match=r"a folder of migrations has its name"):
+        diff_all(sqlite_shop.root, None, "x")

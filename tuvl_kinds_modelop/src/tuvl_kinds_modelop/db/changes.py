@@ -101,8 +101,8 @@ def _key(inspector: sa.Inspector, table: sa.Table, dialect: sa.Dialect) -> list[
     wanted = ", ".join(column.name for column in table.primary_key)
     if there != wanted:
         return [ByHand(table.name, _BECOMES.format(there, wanted), _BECOMES.format(wanted, there))]
-    (key,) = table.primary_key
-    if key.autoincrement is not True or dialect.name == "sqlite":
+    key = next((item for item in table.primary_key if item.autoincrement is True), None)
+    if key is None or dialect.name == "sqlite":
         return []  # SQLite numbers every whole number that is a key
     column = next(item for item in inspector.get_columns(table.name) if item["name"] == key.name)
     if column.get("identity") or "nextval(" in str(column.get("default") or ""):

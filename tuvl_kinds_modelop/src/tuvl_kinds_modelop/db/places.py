@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = ["Place", "find_places"]
 
 T = TypeVar("T")
 FOLDER: Final = "migrations"
+_FOLDER: Final = re.compile(r"\w[\w. -]{0,99}")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -136,6 +138,13 @@ def find_places(directory: Path, name: str | None) -> list[Place]:
     if name is not None and name not in known:
         hint = did_you_mean(name, known) or f"the project has: {', '.join(sorted(known))}"
         raise click.BadParameter(f"there is no {DATA_SOURCE} {name!r}; {hint}", param_hint="'--source'")
+    for item in known.values():
+        if not _FOLDER.fullmatch(item.name):
+            where = item.definition.locate("metadata", "name") if item.definition is not None else "?"
+            raise ProjectError(
+                f"{DATA_SOURCE} {item.name!r}: a folder of migrations has its name: letters, digits, `_`, `-`, `.` and "
+                f"spaces, a letter or digit first ({where})"
+            )
     wait_s: float = project.settings["db.wait_s"]
     chosen = [known[item] for item in sorted(known) if name in (None, item)]
     return [
