@@ -18,7 +18,7 @@ def _warning(number: int, title: str) -> Code:
 
 
 NO_MODEL: Final = _error(1, "structure", "an agent names no model")
-UNKNOWN_MODEL: Final = _error(2, "structure", "an agent names a model that cannot be found")
+UNKNOWN_MODEL: Final = _warning(2, "an agent names a model that cannot be found; `run` refuses its workflow")
 NO_STEERING: Final = _warning(3, "an AutonomousAgent has no steering")
 OUT_OF_SCOPE: Final = _error(4, "flow", "a steering file or skill lies outside the agent's directory")
 NO_FILE: Final = _warning(5, "a steering file or skill does not exist or is no text")

@@ -48,7 +48,9 @@ def check_model(model: str | None, step: StepView, plan: PlanView) -> Iterator[D
             yield finding(BAD_MODEL, problem, step, plan, place)
     except ProjectError as error:
         add = f"add a document `kind: AgentModel` with `metadata: {{ name: {model} }}`"
-        yield finding(UNKNOWN_MODEL, error.message, step, plan, place, None if literal else add)
+        # A warning, for the document may be added where the project is deployed; `prepare` refuses to run without.
+        message = f"{error.message}; `run` refuses the workflow without it"
+        yield finding(UNKNOWN_MODEL, message, step, plan, place, None if literal else add)
 
 
 def only_a_tool(step: StepView, plan: PlanView) -> bool:
