@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from tuvl_core.engine.advancing import END, advance
 from tuvl_core.engine.app import App, RunHandle
 from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.engine.stepping import step
 from tuvl_core.events import StepEvent
+from tuvl_core.plan.advancing import END, advance
 from tuvl_core.runs import RunResult
 
 __all__ = ["END", "App", "Bound", "BoundExpired", "RunHandle", "advance", "run", "step", "stream"]

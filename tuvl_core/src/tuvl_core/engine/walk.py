@@ -9,12 +9,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tuvl_core.context import Overlay
-from tuvl_core.engine.advancing import next_step
 from tuvl_core.engine.call import Call
 from tuvl_core.engine.stepping import BLOCKED_S, YIELD_EVERY, failed, is_stray, let_others_run
 from tuvl_core.engine.stepping import step as full_step
 from tuvl_core.errors import RunError, RunLimitError, StepCrashedError, StepError, UnroutedSignalError
 from tuvl_core.kinds import UNSET, StepResult
+from tuvl_core.plan.advancing import next_step
 from tuvl_core.runs import Run, RunFailure
 from tuvl_core.telemetry import log_event
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tuvl_core.diagnostics import Code, Diagnostic, sort_diagnostics
 from tuvl_core.plan.build import build_plan
 from tuvl_core.plan.flow import CODES as FLOW_CODES
-from tuvl_core.plan.flow import check_output, check_signals
+from tuvl_core.plan.flow import check_flow, check_output, check_signals
 from tuvl_core.plan.model import Plan
 from tuvl_core.tools import check_schema
 
@@ -66,7 +66,7 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
             owner=f"{candidate.dist} {candidate.version or ''}".strip(),
             workflow=plan.workflow,
         )
-    return sort_diagnostics(found)
+    return sort_diagnostics([*found, *check_flow(plan)])
 
 
 def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:

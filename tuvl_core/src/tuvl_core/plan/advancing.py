@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tuvl_core.plan import PlanStep, Transition
+from tuvl_core.plan.model import Transition
 
 if TYPE_CHECKING:
-    from tuvl_core.plan import Plan
+    from tuvl_core.plan.model import Plan, PlanStep
 
-__all__ = ["END", "advance"]
+__all__ = ["END", "advance", "next_step"]
 
 END: Final = "END"
 """The route target that completes the run."""
