@@ -73,7 +73,17 @@ if TYPE_CHECKING:
         declared,
     )
     from tuvl_core.loops import Directives, LoopControl, LoopHandle, LoopRegistry, LoopScope
-    from tuvl_core.plan import Plan, PlanStep, Transition, all_codes, check_project, check_workflow, compile_workflow
+    from tuvl_core.plan import (
+        FlowEdge,
+        FlowGraph,
+        Plan,
+        PlanStep,
+        Transition,
+        all_codes,
+        check_project,
+        check_workflow,
+        compile_workflow,
+    )
     from tuvl_core.plugins import Candidate, KindEntry, Plugins
     from tuvl_core.project import Definition, Metadata, Project, StepDefinition, WorkflowSpec, load_project
     from tuvl_core.runs import Meter, PathEntry, Run, RunFailure, RunResult, RunScope
@@ -126,7 +136,7 @@ _MODULES: Final = {
         "StepKind StepResult StepView UNSET UsageMeter declared"
     ),
     "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
-    "plan": "Plan PlanStep Transition all_codes check_project check_workflow compile_workflow",
+    "plan": "FlowEdge FlowGraph Plan PlanStep Transition all_codes check_project check_workflow compile_workflow",
     "plugins": "Candidate KindEntry Plugins",
     "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project",
     "runs": "Meter PathEntry Run RunFailure RunResult RunScope",
@@ -180,6 +190,8 @@ __all__ = [
     "Effects",
     "Environment",
     "Expression",
+    "FlowEdge",
+    "FlowGraph",
     "InputError",
     "Keys",
     "KindEntry",
