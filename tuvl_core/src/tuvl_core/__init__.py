@@ -85,7 +85,15 @@ if TYPE_CHECKING:
         compile_workflow,
     )
     from tuvl_core.plugins import Candidate, KindEntry, Plugins
-    from tuvl_core.project import Definition, Metadata, Project, StepDefinition, WorkflowSpec, load_project
+    from tuvl_core.project import (
+        Definition,
+        Metadata,
+        Project,
+        StepDefinition,
+        WorkflowSpec,
+        load_project,
+        project_schema,
+    )
     from tuvl_core.runs import Meter, PathEntry, Run, RunFailure, RunResult, RunScope
     from tuvl_core.schema import class_description, json_schema, key_descriptions
     from tuvl_core.settings import Setting, Settings
@@ -138,7 +146,7 @@ _MODULES: Final = {
     "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
     "plan": "FlowEdge FlowGraph Plan PlanStep Transition all_codes check_project check_workflow compile_workflow",
     "plugins": "Candidate KindEntry Plugins",
-    "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project",
+    "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project project_schema",
     "runs": "Meter PathEntry Run RunFailure RunResult RunScope",
     "schema": "class_description json_schema key_descriptions",
     "settings": "Setting Settings",
@@ -289,6 +297,7 @@ __all__ = [
     "parameters_of",
     "parse_path",
     "plain_data",
+    "project_schema",
     "public_view",
     "reads_of",
     "register_lossless",

@@ -19,6 +19,7 @@ COMMANDS: Final = (
     _own("kinds", "List step kinds, document kinds and sections, and what each declares."),
     _own("plugins", "List plugins, and why any of them is left out."),
     _own("config", "List settings, their values and where they come from."),
+    _own("schema", "Print the JSON Schema of a project's files, or set an editor up with it."),
     _own("lock", "Write down what lies outside the project, so that a run notices when it changes."),
     _own("rule", "Explain the code of a diagnostic."),
     _own("new", "Start a new project."),

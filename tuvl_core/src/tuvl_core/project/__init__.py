@@ -6,6 +6,7 @@ from tuvl_core.project.codes import CODES
 from tuvl_core.project.definition import Definition
 from tuvl_core.project.load import load_project
 from tuvl_core.project.model import Project
+from tuvl_core.project.schemas import project_schema
 from tuvl_core.project.workflow import (
     END,
     WORKFLOW,
@@ -32,4 +33,5 @@ __all__ = [
     "WorkflowMetadata",
     "WorkflowSpec",
     "load_project",
+    "project_schema",
 ]

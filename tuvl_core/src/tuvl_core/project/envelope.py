@@ -13,7 +13,7 @@ from tuvl_core.project.catalog import Catalog
 from tuvl_core.project.unknown import unknown_document
 from tuvl_core.project.workflow import Metadata
 from tuvl_core.structure import CODES as STRUCTURE_CODES
-from tuvl_core.structure import did_you_mean, field, structure, suggest
+from tuvl_core.structure import did_you_mean, field, keys_of, structure, suggest
 
 __all__ = ["Envelope", "read_envelope"]
 
@@ -121,7 +121,11 @@ def _metadata(document: Document, kind: str | None, catalog: Catalog, problems: 
                 location=document.locate(("metadata", "name")),
             )
         )
-    return metadata or cls(name=name, schema_version=document.schema_version)
+    if metadata is not None:
+        return metadata
+    # What can be said of it although something is wrong; a class that wants more is not to be had then.
+    bare = cls if not any(key.required for key in keys_of(cls) if key.name != "name") else Metadata
+    return bare(name=name, schema_version=document.schema_version)
 
 
 def _outside_body(strays: list[str], document: Document, catalog: Catalog) -> list[Diagnostic]:

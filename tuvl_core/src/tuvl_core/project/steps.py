@@ -58,6 +58,8 @@ class _StepReader:
         sections = self._sections()
         config = self._config(sections)
         if self.id is None:
+            if head is not None:
+                self._problem(codes.BAD_ID, "an empty text cannot be an id", "id", "name the step")
             return None
         self._check_id(self.id)
         return StepDefinition(

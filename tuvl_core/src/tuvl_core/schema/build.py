@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from itertools import chain, count
 from typing import Any, Final, Literal, get_args, get_origin
 
 import attrs
 
+from tuvl_core.documents import ScalarError, plain_value
 from tuvl_core.schema.descriptions import class_description, key_descriptions
 from tuvl_core.structure import Key, keys_of
 from tuvl_core.structure.containers import is_list_type, is_mapping_type, members
@@ -59,6 +61,7 @@ class _Text:
 class _Builder:
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
+        self._names: dict[Any, str] = {}
 
     def of(self, cls: Any, text: _Text) -> Schema:
         cls = unwrapped(cls)
@@ -105,8 +108,10 @@ class _Builder:
         return schema
 
     def _reference(self, cls: type) -> Schema:
-        name = _name(cls)
-        if name not in self.definitions:
+        name = self._names.get(cls)
+        if name is None:
+            name = _free(_name(cls), self.definitions)
+            self._names[cls] = name
             self.definitions[name] = {}  # A class may hold itself.
             self.definitions[name] = self._object(cls)
         return {"$ref": f"#/$defs/{name}"}
@@ -127,7 +132,7 @@ class _Builder:
         text = _Text(prose=meaning.prose, source=meaning.source_text)
         schema = self.of(key.type, text)
         if meaning.choices:
-            schema = _choices(meaning.choices, text)
+            schema = _chosen(key, text)
         schema = _bounded(schema, _bounds(key), text)
         if description:
             schema["description"] = description
@@ -145,6 +150,12 @@ def _name(cls: Any) -> str:
     return str(getattr(cls, "__name__", cls))
 
 
+def _free(name: str, taken: Iterable[str]) -> str:
+    """A name for a class: two plugins, or two modules of one, may call different classes the same."""
+    numbered = (f"{name}{number}" for number in count(2))
+    return next(item for item in chain((name,), numbered) if item not in taken)
+
+
 def _scalar(kind: str, text: _Text) -> Schema:
     pattern = text.pattern()
     if kind == "null" or pattern is None:
@@ -153,11 +164,33 @@ def _scalar(kind: str, text: _Text) -> Schema:
 
 
 def _choices(choices: Iterable[Any], text: _Text) -> Schema:
-    schema: Schema = {"enum": list(choices)}
+    allowed = list(choices)
+    if text.source:
+        # `yes` and `1.10` are what was written; an editor may read them as something else.
+        allowed += [value for item in allowed if not isinstance(value := _as_read(item), str)]
+    schema: Schema = {"enum": allowed}
     pattern = text.pattern()
     if pattern is None:
         return schema
     return _any_of((schema, {"type": "string", "pattern": pattern}))
+
+
+def _as_read(choice: Any) -> Any:
+    try:
+        return plain_value(choice) if isinstance(choice, str) else ""
+    except ScalarError:
+        return ""
+
+
+def _chosen(key: Key, text: _Text) -> Schema:
+    """The schema of a key with `choices`: they hold for a list's items, for a template's constant, and not for null."""
+    kinds = [unwrapped(kind) for kind in members(unwrapped(key.type)) or (key.type,)]
+    if any(map(_is_template, kinds)):
+        text = attrs.evolve(text, template=True)
+    options = [_choices(key.meaning.choices, text)]
+    if all(map(is_list_type, (kind for kind in kinds if kind is not type(None)))):
+        options = [{"type": "array", "items": options[0]}]
+    return _any_of([*options, *({"type": "null"} for kind in kinds if kind is type(None))])
 
 
 def _any_of(schemas: Iterable[Schema]) -> Schema:
