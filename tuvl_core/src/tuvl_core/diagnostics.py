@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import attrs
 
-__all__ = ["Code", "Diagnostic", "Location", "Severity", "sort_diagnostics"]
+__all__ = ["Code", "Diagnostic", "Location", "Severity", "Suppression", "sort_diagnostics"]
 
 Severity = Literal["error", "warning", "info"]
 CodeClass = Literal["structure", "flow"]
@@ -53,6 +53,19 @@ class Code:
 
 
 @attrs.frozen(kw_only=True)
+class Suppression:
+    """Why a finding is not to be told: somebody has looked at it, and said so.
+
+    Attributes:
+        kind: `inSource`: a comment at its place; `external`: the project's settings.
+        reason: Why it is right as it is.
+    """
+
+    kind: Literal["inSource", "external"]
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
 class Diagnostic:
     """One finding."""
 
@@ -65,6 +78,7 @@ class Diagnostic:
     plugin: str | None = None
     hint: str | None = None
     klass: CodeClass = "structure"
+    suppression: Suppression | None = None
 
     @classmethod
     def of(
@@ -94,7 +108,7 @@ class Diagnostic:
     def to_json(self) -> dict[str, Any]:
         """Give the JSON object that `tuvl validate --format json` prints."""
         where = self.location
-        return {
+        found: dict[str, Any] = {
             "severity": self.severity,
             "code": self.code,
             "message": self.message,
@@ -106,6 +120,9 @@ class Diagnostic:
             "plugin": self.plugin,
             "hint": self.hint,
         }
+        if self.suppression is not None:
+            found["suppressions"] = [{"kind": self.suppression.kind, "justification": self.suppression.reason}]
+        return found
 
     def __str__(self) -> str:
         place = f"{self.location}: " if self.location else ""

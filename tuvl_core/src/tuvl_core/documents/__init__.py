@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tuvl_core.documents.codes import CODES
+from tuvl_core.documents.comments import Comment, comments_of
 from tuvl_core.documents.document import Document
 from tuvl_core.documents.dotenv import load_dotenv, parse_dotenv, read_dotenv
 from tuvl_core.documents.files import find_files
@@ -12,8 +13,10 @@ from tuvl_core.documents.writer import to_yaml
 
 __all__ = [
     "CODES",
+    "Comment",
     "Document",
     "ScalarError",
+    "comments_of",
     "find_files",
     "load_dotenv",
     "parse_dotenv",

@@ -38,6 +38,23 @@ class SettingsFile:
                 return number, column
         return 1, 1
 
+    def entry(self, name: str, index: int) -> tuple[int, int]:
+        """Line and column of one table of a list of tables; good enough for messages."""
+        line, column = self.position(name)
+        table = re.escape(f"{self.prefix}.{name}".strip("."))
+        heads = list(re.finditer(rf"^[ \t]*\[\[[ \t]*({table})[ \t]*\]\]", self.text, re.M))
+        if index < len(heads):  # written as `[[section.key]]`, once for each table
+            return self._at(heads[index].start(1))
+        start = sum(map(len, self.text.splitlines(keepends=True)[: line - 1])) + column - 1
+        opened = [match.start() for match in re.finditer(r"\{", self.text[start:])]
+        if index >= len(opened):
+            return line, column
+        return self._at(start + opened[index])
+
+    def _at(self, index: int) -> tuple[int, int]:
+        before = self.text[:index]
+        return before.count("\n") + 1, len(before) - before.rfind("\n")
+
 
 def read_files(root: Path) -> list[SettingsFile]:
     """The project's settings files, the stronger one first."""
@@ -90,7 +107,7 @@ def _keys(text: str) -> Iterator[tuple[int, int, str]]:
     """Line, column and dotted path of each table head and key; good enough for messages."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if head := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
+        if head := re.match(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]", line):
             table = head[1].replace('"', "").replace(" ", "")
             yield number, head.start(1) + 1, table
         elif key := re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line):

@@ -55,6 +55,12 @@ KERNEL_SETTINGS: Final = (
         help="The kind of a step that names none.",
     ),
     Setting(
+        name="validate.ignore",
+        type=list,
+        default=(),
+        help='Findings that are not told: `[{ code = "…", path = "glob", reason = "…" }]`; `path` may be left out.',
+    ),
+    Setting(
         name="agent.tool_timeout_s",
         type=float,
         default=300.0,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 __all__ = ["Setting"]
 
-TYPES: Final = (bool, int, float, str, tuple, dict)
+TYPES: Final = (bool, int, float, str, tuple, dict, list)
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off", ""})
 
@@ -21,7 +21,8 @@ class Setting:
     Attributes:
         name: Section and key, such as `acme.region`; the section is the plugin's own.
         type: `bool`, `int`, `float`, `str`, `tuple` (of texts: comma-separated in the environment, a
-            list in TOML) or `dict` (a TOML table of free keys, without a variable).
+            list in TOML), `dict` (a TOML table of free keys, without a variable) or `list` (of TOML tables
+            of texts, without a variable; its value is a tuple of dicts).
         default: The value when nothing sets it; None is always allowed here.
         env: Its environment variable; "" makes one of the name: `TUVL_ACME_REGION`.
         help: What it does, in one sentence.
@@ -62,7 +63,7 @@ class Setting:
             return self._flag(text)
         if self.type in (int, float):
             return self._check(self._number(text))
-        if self.type is dict:
+        if self.type in (dict, list):
             raise ValueError("is a table: set it in tuvl.toml, not in the environment")
         return self._check(text)
 
@@ -78,6 +79,10 @@ class Setting:
             if isinstance(value, list) and all(isinstance(item, str) for item in value):
                 return tuple(value)
             raise ValueError(f'must be a list of texts, such as ["a", "b"], not {value!r}')
+        if self.type is list:
+            if isinstance(value, list) and all(map(_is_table_of_texts, value)):
+                return tuple(value)
+            raise ValueError(f'must be a list of tables of texts, such as [{{ a = "b" }}], not {value!r}')
         if type(value) is not self.type:
             raise ValueError(f"must be {_said(self.type)}, not {value!r}")
         return self._check(value)
@@ -103,6 +108,10 @@ class Setting:
         if self.choices and value not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}, not {value!r}")
         return value
+
+
+def _is_table_of_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
 
 
 def _said(kind: type[Any]) -> str:

@@ -12,7 +12,7 @@ from tuvl_core.settings.kernel import KERNEL_SETTINGS
 from tuvl_core.settings.setting import Setting
 
 if TYPE_CHECKING:
-    from tuvl_core.diagnostics import Diagnostic
+    from tuvl_core.diagnostics import Diagnostic, Location
 
 __all__ = ["SettingRow", "Settings"]
 
@@ -45,12 +45,13 @@ class Settings:
     raises. So nothing ever runs on a limit that its operator did not mean.
     """
 
-    __slots__ = ("_bad", "_declared", "_found", "_raw", "_sources", "_values")
+    __slots__ = ("_bad", "_declared", "_files", "_found", "_raw", "_sources", "_values")
 
     def __init__(self) -> None:
         self._declared: dict[str, Setting] = {}
         self._values: dict[str, Any] = {}
         self._sources: dict[str, str] = {}
+        self._files: dict[str, SettingsFile] = {}
         self._bad: dict[str, str] = {}
         self._found: list[Problem] = []
         self._raw: dict[str, Any] = {}
@@ -122,6 +123,21 @@ class Settings:
         """Where a value comes from: `default`, a file's name, or `environment VARIABLE`."""
         return self._sources.get(name, "default")
 
+    def locate(self, name: str, entry: int | None = None) -> Location | None:
+        """Where a file sets a value; None where none does.
+
+        Args:
+            name: The setting.
+            entry: Of a list of tables: which of them, from 0; None: the setting as a whole.
+        """
+        file = self._files.get(name)
+        if file is None:
+            return None
+        from tuvl_core.diagnostics import Location
+
+        line, column = file.position(name) if entry is None else file.entry(name, entry)
+        return Location(path=file.path, line=line, column=column)
+
     def rows(self) -> list[SettingRow]:
         """Every declared setting in order: name, value, source, help. Secret values are masked."""
         return [self._row(self._declared[name]) for name in self]
@@ -152,7 +168,7 @@ class Settings:
             self._raw |= file.values
         for setting in self._declared.values():
             self._values[setting.name] = setting.default
-            if setting.env in environ and setting.type is not dict:
+            if setting.env in environ and setting.type not in (dict, list):
                 self._take(setting, f"environment {setting.env}", environ[setting.env])
                 continue
             for file in files:
@@ -162,6 +178,8 @@ class Settings:
 
     def _take(self, setting: Setting, source: str, given: Any, file: SettingsFile | None = None) -> None:
         self._sources[setting.name] = source
+        if file is not None:
+            self._files[setting.name] = file
         try:
             value = setting.from_toml(given) if file is not None else setting.from_text(given)
         except ValueError as error:

@@ -91,7 +91,7 @@ class FlowGraph:
         for current in waiting:
             if current == id:
                 return _walked(before, id)
-            for edge in self.edges[current]:
+            for edge in self.edges.get(current, ()):
                 if edge.target is not None and edge.target not in before and edge.target not in barred:
                     before[edge.target] = edge
                     waiting.append(edge.target)
@@ -124,7 +124,9 @@ def _reachable(plan: Plan, edges: Mapping[str, tuple[FlowEdge, ...]]) -> frozens
     waiting = list(found)
     for id in waiting:
         for edge in edges.get(id, ()):
-            if edge.target is not None and edge.target not in found:
+            if (
+                edge.target is not None and edge.target in edges and edge.target not in found
+            ):  # a route may lead to no step
                 found[edge.target] = None
                 waiting.append(edge.target)
     return frozenset(found)
