@@ -11,7 +11,7 @@ from tuvl_core.diagnostics import Code, Diagnostic
 
 if TYPE_CHECKING:
     from tuvl_core.identity import Principal
-    from tuvl_core.kinds import Dispatch, PlanView, StepCall
+    from tuvl_core.kinds import Cost, Dispatch, PlanView, StepCall
 
 __all__ = ["AppScope", "Authenticator", "DocumentKind", "Section", "ToolBoundary", "Validator"]
 
@@ -41,10 +41,13 @@ class Section:
     Attributes:
         key: The key, such as `acme_audit`; first-party keys are unprefixed.
         spec: A frozen attrs class or any other type: what stands behind the key.
+        cost: For a key under `spec` that makes runs cost more, such as by judges: called with its value, the
+            plan (a `PlanView`) and the `Cost` of a run's steps together, it gives the most that it adds to a run.
     """
 
     key: str
     spec: Any
+    cost: Callable[[Any, PlanView, Cost], Cost] | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -143,15 +143,18 @@ class Capabilities:
 
 @attrs.frozen(kw_only=True)
 class Cost:
-    """An upper bound of one execution of a step. None means unbounded; `why` says for what reason.
+    """An upper bound of one execution of a step, of what passes through tuvl. None means unbounded.
 
     Attributes:
         model_calls: Calls of a language model, attempts included.
         tool_calls: Steps dispatched as tools.
-        tokens: Prompt and completion tokens together.
-        seconds: Wall clock.
-        money: US dollars.
+        tokens: Prompt and completion tokens together, as a run's usage counts them.
+        seconds: Wall clock, without the time for which somebody pauses a loop.
+        money: US dollars for language models, at list prices.
+        call_tokens: Tokens of the largest single model call, of a kind that asks `call.check_limits()` before
+            each; None: not known, or it does not ask.
         why: The reason, where a field is None.
+        reasons: Reasons of single fields, by name, where `why` is not theirs.
     """
 
     model_calls: int | None = 0
@@ -159,12 +162,18 @@ class Cost:
     tokens: int | None = 0
     seconds: float | None = None
     money: float | None = 0.0
+    call_tokens: int | None = None
     why: str = ""
+    reasons: Mapping[str, str] = EMPTY
 
     @classmethod
     def unbounded(cls, why: str) -> Cost:
         """The worst case: no bound is known for anything."""
         return cls(model_calls=None, tool_calls=None, tokens=None, seconds=None, money=None, why=why)
+
+    def why_unbounded(self, quantity: str) -> str:
+        """The reason why a field is None."""
+        return self.reasons.get(quantity) or self.why or "the kind does not say"
 
 
 @attrs.frozen

@@ -94,8 +94,8 @@ class APICall(StepKind):
         return Capabilities(network=tuple(_allowed(plan).listed()))
 
     def cost(self, step: StepView, plan: PlanView) -> Cost:
-        """Time within `http.timeout`; what the server charges is not known."""
-        return Cost(seconds=step.config.http.timeout, money=None, why="what the server charges is unknown")
+        """Time within `http.timeout`; what the server charges is no cost of models."""
+        return Cost(seconds=step.config.http.timeout)
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check URL, headers, body, retries and the names of outputs."""

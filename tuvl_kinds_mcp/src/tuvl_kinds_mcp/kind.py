@@ -109,8 +109,8 @@ class MCP(StepKind):
         return Capabilities(network=(server.host.partition(":")[0] or "*",))
 
     def cost(self, step: StepView, plan: PlanView) -> Cost:
-        """Time within `mcp.timeout`; what the server charges is not known."""
-        return Cost(seconds=step.config.mcp.timeout, money=None, why="what the server charges is unknown")
+        """Time within `mcp.timeout`; what the server charges is no cost of models."""
+        return Cost(seconds=step.config.mcp.timeout)
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check server, tool, arguments and the names of outputs; starts and asks nothing."""

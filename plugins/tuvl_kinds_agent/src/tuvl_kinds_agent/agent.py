@@ -63,9 +63,10 @@ class Agent(StepKind):
         return Keys(*output.map.values()) if output.map is not None else Keys.anything()
 
     def cost(self, step: StepView, plan: PlanView) -> Cost:
-        """As many questions as tries; how many attempts each takes is the model's to say."""
-        why = "the model's own retries and the length of its answer are not known here"
-        return Cost(model_calls=None, tokens=None, seconds=None, money=None, why=why)
+        """As many questions as tries, each with the model's own attempts."""
+        from tuvl_kinds_agent.costs import cost_of_question
+
+        return cost_of_question(step, plan)
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check model, prompts, output and routes."""

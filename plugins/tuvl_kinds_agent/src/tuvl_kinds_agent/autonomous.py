@@ -19,7 +19,7 @@ from tuvl_core import (
     StepResult,
     StepView,
 )
-from tuvl_kinds_agent.bounds import cost_of, output_key_of, worst_effects, written_by
+from tuvl_kinds_agent.bounds import output_key_of, worst_effects, written_by
 from tuvl_kinds_agent.checks import check_autonomous_agent
 from tuvl_kinds_agent.config import AutonomousAgentConfig
 from tuvl_kinds_agent.outcome import RESERVED_EXITS
@@ -64,8 +64,10 @@ class AutonomousAgent(StepKind):
         return worst_effects(step, plan)
 
     def cost(self, step: StepView, plan: PlanView) -> Cost:
-        """Model calls are bounded by the turns, unless a tool calls models too."""
-        return cost_of(step, plan)
+        """So many turns, each a model call with its attempts and the tool calls that one answer can hold."""
+        from tuvl_kinds_agent.costs import cost_of_loop
+
+        return cost_of_loop(step, plan)
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check instructions, tools, exits and their routes."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tuvl_core import Cost, Effects, Keys, PlanView, StepView, declared
+from tuvl_core import Effects, Keys, PlanView, StepView, declared
 from tuvl_kinds_agent.config import AutonomousAgentConfig, AutonomousAgentSpec
 
-__all__ = ["cost_of", "output_key_of", "worst_effects", "written_by"]
+__all__ = ["output_key_of", "worst_effects", "written_by"]
 
 _BY_HARM: Final = (Effects.PURE, Effects.READS, Effects.WRITES, Effects.IRREVERSIBLE)
 
@@ -40,22 +40,6 @@ def written_by(step: StepView, plan: PlanView) -> Keys:
             names |= keys.names
             open = open or keys.open
     return Keys(*names, open=open)
-
-
-def cost_of(step: StepView, plan: PlanView) -> Cost:
-    """What is bounded: model calls, where no tool makes any, and tool calls, where there is no tool."""
-    agent: AutonomousAgentSpec = step.config.agent
-    tools = list(_walk(step, plan))
-    alone = not any(_is_agent(tool) or _of(tool, "cost", plan).model_calls != 0 for tool in tools)
-    attempts = agent.retry.attempts if agent.retry is not None else None
-    return Cost(
-        model_calls=agent.max_iterations * attempts if alone and attempts is not None else None,
-        tool_calls=None if tools else 0,
-        tokens=None,
-        seconds=None,
-        money=None,
-        why="a turn may call any number of tools, and a response may be of any length",
-    )
 
 
 def _walk(step: StepView, plan: PlanView, *, writing: bool = False) -> Iterator[StepView]:

@@ -48,13 +48,14 @@ class FunctionalConfig:
 class Functional(StepKind):
     """A Python function of the project, or of an installed plugin.
 
-    It can do anything, so every declaration keeps its worst case.
+    It can do anything, so every declaration but that of the cost keeps its worst case.
     """
 
     name = "Functional"
     Config = FunctionalConfig
     signals = Signals.anything()
-    cost = Cost.unbounded("a node is code of the project; nothing bounds what it does")
+    # Only agents' questions and tools count; what a node asks of models by itself passes tuvl by.
+    cost = Cost(seconds=None, why="a node is code of the project; nothing bounds how long it takes")
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check that the runner exists and may be named, without running any of its code."""

@@ -9,7 +9,7 @@ from tuvl_model_litellm.failures import as_model_error
 from tuvl_model_litellm.library import library
 from tuvl_models import ChatReply, ChatRequest, ModelError, ModelSettings, ToolCall, Usage
 
-__all__ = ["LiteLLMModel"]
+__all__ = ["LiteLLMModel", "base_of"]
 
 NO_KEY = "none"
 """Sent where an OpenAI-compatible server of one's own is asked, and no key is set: the client wants one."""
@@ -59,7 +59,7 @@ class LiteLLMModel:
 def _fixed(settings: ModelSettings) -> dict[str, Any]:
     """The arguments that are the same in every call."""
     fixed: dict[str, Any] = {"model": settings.model, "num_retries": 0, "max_retries": 0}
-    base = settings.api_base or _from_environment(settings, "_API_BASE", "_BASE_URL")
+    base = base_of(settings)
     key = settings.api_key.reveal() if settings.api_key is not None else None
     key = key or _from_environment(settings, "_API_KEY")
     if key is None and base is not None and settings.model.startswith("openai/"):
@@ -72,6 +72,11 @@ def _fixed(settings: ModelSettings) -> dict[str, Any]:
         "timeout": settings.timeout,
     }
     return {**fixed, **{name: value for name, value in values.items() if value is not None}}
+
+
+def base_of(settings: ModelSettings) -> str | None:
+    """The base URL, where it is not the provider's own."""
+    return settings.api_base or _from_environment(settings, "_API_BASE", "_BASE_URL")
 
 
 def _from_environment(settings: ModelSettings, *endings: str) -> str | None:

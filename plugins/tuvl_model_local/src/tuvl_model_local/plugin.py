@@ -8,7 +8,7 @@ from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
     from tuvl_core import App, AppScope, Setting
-    from tuvl_models import ChatModel, ModelFamily, ModelSettings
+    from tuvl_models import ChatModel, ModelFamily, ModelLimits, ModelSettings
 
 TUVL_API = 1
 
@@ -18,7 +18,7 @@ def tuvl_chat_models() -> list[ModelFamily]:
     """Model strings `local/…`; so small a model calls tools by schema only."""
     from tuvl_models import ModelFamily
 
-    return [ModelFamily(prefix="local", create=_create, tool_calling="schema", check=_check)]
+    return [ModelFamily(prefix="local", create=_create, tool_calling="schema", check=_check, limits=_limits)]
 
 
 @hookimpl
@@ -67,3 +67,18 @@ def _check(settings: ModelSettings) -> str | None:
     except ModelError as error:
         return str(error)
     return None
+
+
+def _limits(settings: ModelSettings) -> ModelLimits:
+    from tuvl_models import ModelLimits
+
+    project = settings.project
+    window = project.settings["local.context_tokens"] if project is not None else 8192
+    window = -(-window // 256) * 256  # llama.cpp rounds it up
+    return ModelLimits(
+        window=window,
+        answer_tokens=min(settings.max_tokens or window, window),
+        usd_per_prompt_token=0.0,
+        usd_per_answer_token=0.0,
+        source="setting local.context_tokens",
+    )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tuvl_models.errors import ModelError
     from tuvl_models.family import ModelFamily, add_family, families, model_problem, resolve_model
     from tuvl_models.json_text import distinct_objects, find_objects, read_list, without_reasoning
+    from tuvl_models.limits import ModelLimits, model_limits
     from tuvl_models.tokens import estimate_tokens
 
 _MODULES: Final = {
@@ -25,6 +26,7 @@ _MODULES: Final = {
     "errors": "ModelError",
     "family": "ModelFamily add_family families model_problem resolve_model",
     "json_text": "distinct_objects find_objects read_list without_reasoning",
+    "limits": "ModelLimits model_limits",
     "tokens": "estimate_tokens",
 }
 _WHERE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -37,6 +39,7 @@ __all__ = [
     "ChatRequest",
     "ModelError",
     "ModelFamily",
+    "ModelLimits",
     "ModelSettings",
     "RetrySpec",
     "ToolCall",
@@ -46,6 +49,7 @@ __all__ = [
     "estimate_tokens",
     "families",
     "find_objects",
+    "model_limits",
     "model_problem",
     "read_list",
     "resolve_model",

@@ -15,6 +15,7 @@ from tuvl_models.document import ModelSettings
 if TYPE_CHECKING:
     from tuvl_models.bound import BoundModel
     from tuvl_models.chat import ChatModel
+    from tuvl_models.limits import ModelLimits
 
 __all__ = ["ANY", "ModelFamily", "add_family", "families", "model_problem", "resolve_model"]
 
@@ -33,12 +34,15 @@ class ModelFamily:
         tool_calling: What `tool_calling: auto` means for its models.
         check: Says what is wrong with a model that is to be made, None if nothing is known to be: called by
             `tuvl validate`, so it looks at names and files and imports nothing heavy.
+        limits: Says what one call can take at most, for `tuvl explain` and for bounds that a workflow demands;
+            imports nothing heavy either. None: nothing is known.
     """
 
     prefix: str
     create: Callable[[ModelSettings], ChatModel]
     tool_calling: Literal["native", "schema"] = "native"
     check: Callable[[ModelSettings], str | None] | None = None
+    limits: Callable[[ModelSettings], ModelLimits] | None = None
 
 
 class _Known:

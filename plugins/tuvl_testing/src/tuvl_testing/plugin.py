@@ -8,7 +8,7 @@ from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
     from tuvl_core import DocumentKind
-    from tuvl_models import ChatModel, ModelFamily, ModelSettings
+    from tuvl_models import ChatModel, ModelFamily, ModelLimits, ModelSettings
 
 TUVL_API = 1
 
@@ -27,7 +27,7 @@ def tuvl_chat_models() -> list[ModelFamily]:
     """Model strings `scripted/<name of a ScriptedModel>`."""
     from tuvl_models import ModelFamily
 
-    return [ModelFamily(prefix="scripted", create=_create, tool_calling="native", check=_check)]
+    return [ModelFamily(prefix="scripted", create=_create, tool_calling="native", check=_check, limits=_limits)]
 
 
 def _create(settings: ModelSettings) -> ChatModel:
@@ -40,3 +40,9 @@ def _check(settings: ModelSettings) -> str | None:
     from tuvl_testing.scripted.from_document import problem_of
 
     return problem_of(settings)
+
+
+def _limits(settings: ModelSettings) -> ModelLimits:
+    from tuvl_testing.scripted.from_document import limits_of
+
+    return limits_of(settings)

@@ -1,6 +1,7 @@
 """Compiled workflows: everything looked up, nothing left to find while a run is on its way."""
 
 from tuvl_core.plan.advancing import END, advance, next_step
+from tuvl_core.plan.bound import QUANTITIES, Leg, QuantityBound, RunBound, bound_run
 from tuvl_core.plan.check import CODES, check_project, check_workflow
 from tuvl_core.plan.compile import compile_workflow
 from tuvl_core.plan.flow import FlowEdge, FlowGraph
@@ -10,13 +11,18 @@ from tuvl_core.plan.rules import all_codes
 __all__ = [
     "CODES",
     "END",
+    "QUANTITIES",
     "FlowEdge",
     "FlowGraph",
+    "Leg",
     "Plan",
     "PlanStep",
+    "QuantityBound",
+    "RunBound",
     "Transition",
     "advance",
     "all_codes",
+    "bound_run",
     "check_project",
     "check_workflow",
     "compile_workflow",

@@ -7,6 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tuvl_core.diagnostics import Code, Diagnostic, sort_diagnostics
+from tuvl_core.plan.bound import CODES as BOUND_CODES
+from tuvl_core.plan.bound import check_demands
 from tuvl_core.plan.build import build_plan
 from tuvl_core.plan.flow import CODES as FLOW_CODES
 from tuvl_core.plan.flow import check_flow, check_output, check_signals
@@ -37,7 +39,7 @@ CHECK_CRASHED: Final = Code(
     klass="flow",
     title="a plugin's check raised; its own findings are missing",
 )
-CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES)
+CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES, *BOUND_CODES)
 
 
 def check_project(project: Project) -> list[Diagnostic]:
@@ -66,7 +68,7 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
             owner=f"{candidate.dist} {candidate.version or ''}".strip(),
             workflow=plan.workflow,
         )
-    return sort_diagnostics([*found, *check_flow(plan)])
+    return sort_diagnostics([*found, *check_flow(plan), *check_demands(plan)])
 
 
 def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:

@@ -64,6 +64,12 @@ class Limits:
     """The most seconds a run may take."""
     token_budget: int | None = field(default=None, min=1)
     """The most tokens a run may use."""
+    max_model_calls: int | None = field(default=None, min=0)
+    """`tuvl validate` must be able to show that no run makes more model calls, attempts included."""
+    max_tool_calls: int | None = field(default=None, min=0)
+    """`tuvl validate` must be able to show that no run makes more tool calls."""
+    max_cost_usd: float | None = field(default=None, min=0)
+    """`tuvl validate` must be able to show that the model calls of no run cost more US dollars, at list prices."""
 
 
 @attrs.frozen(kw_only=True)

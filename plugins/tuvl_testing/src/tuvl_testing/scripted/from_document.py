@@ -9,12 +9,12 @@ from typing import Any, Final
 import attrs
 
 from tuvl_core import Definition, ProjectError
-from tuvl_models import ChatRequest, ModelError, ModelSettings, ToolCall, Usage
+from tuvl_models import ChatRequest, ModelError, ModelLimits, ModelSettings, ToolCall, Usage
 from tuvl_testing.scripted.document import ScriptedModelSpec, TurnSpec
 from tuvl_testing.scripted.model import ScriptedModel
 from tuvl_testing.scripted.turns import DEFAULT_USAGE, Turn, answer, turn
 
-__all__ = ["model_of", "problem_of"]
+__all__ = ["limits_of", "model_of", "problem_of"]
 
 _CONTEXT: Final = "$context"
 _RESULT: Final = "$result"
@@ -38,6 +38,27 @@ def problem_of(settings: ModelSettings) -> str | None:
     except ModelError as error:
         return str(error)
     return None
+
+
+def limits_of(settings: ModelSettings) -> ModelLimits:
+    """What one turn of a scripted model takes at most: it is all written down, and nobody pays for it."""
+    try:
+        turns = _script_of(settings).spec.turns
+    except ModelError:
+        return ModelLimits()
+    usages = [_Said(item).usage() for item in turns]
+    calls = max(len(item.calls) for item in turns)
+    if settings.tool_calling == "schema":  # then what a turn says is read for calls too
+        calls = max(calls, *(len(item.content or "") for item in turns))
+    known = [usage.total_tokens for usage in usages if usage is not None and usage.total_tokens > 0]
+    return ModelLimits(
+        # A turn that tells no tokens has as many as its text is taken for.
+        window=max(known) if len(known) == len(usages) else None,
+        tool_calls=calls,
+        usd_per_prompt_token=0.0,
+        usd_per_answer_token=0.0,
+        source="the script",
+    )
 
 
 def _script_of(settings: ModelSettings) -> Definition[ScriptedModelSpec]:
@@ -64,7 +85,7 @@ class _Said:
         spec = self._spec
         if spec.error is not None:
             return Turn(error=ModelError(spec.error, type=spec.type, retryable=spec.retryable), delay=spec.delay)
-        usage = self._usage()
+        usage = self.usage()
         if spec.answer is not None:
             result = _filled(spec.answer.result, request)
             said = answer(spec.answer.outcome, result, usage=usage, delay=spec.delay)
@@ -76,7 +97,8 @@ class _Said:
         ]
         return turn(*calls, content=spec.content, finish_reason=spec.finish_reason, usage=usage, delay=spec.delay)
 
-    def _usage(self) -> Usage | None:
+    def usage(self) -> Usage | None:
+        """The tokens of the turn; None where it tells none."""
         spec = self._spec.usage
         if self._spec.no_usage or spec is None:
             return None if self._spec.no_usage else DEFAULT_USAGE
