@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tuvl_core.context import Names, Overlay, clone
     from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, ToolBoundary, Validator
     from tuvl_core.deadlines import TimeLimit
-    from tuvl_core.diagnostics import Code, Diagnostic, Location, sort_diagnostics
+    from tuvl_core.diagnostics import Code, Diagnostic, Location, Suppression, sort_diagnostics
     from tuvl_core.distribution import Distribution
     from tuvl_core.documents import Document, to_yaml
     from tuvl_core.effects import Effect, EffectHandler
@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         check_project,
         check_workflow,
         compile_workflow,
+        rule_page,
     )
     from tuvl_core.plugins import Candidate, KindEntry, Plugins
     from tuvl_core.project import (
@@ -129,7 +130,7 @@ _MODULES: Final = {
     "context": "Names Overlay clone",
     "contributions": "AppScope Authenticator DocumentKind Section ToolBoundary Validator",
     "deadlines": "TimeLimit",
-    "diagnostics": "Code Diagnostic Location sort_diagnostics",
+    "diagnostics": "Code Diagnostic Location Suppression sort_diagnostics",
     "distribution": "Distribution",
     "documents": "Document to_yaml",
     "effects": "Effect EffectHandler",
@@ -149,8 +150,8 @@ _MODULES: Final = {
     ),
     "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
     "plan": (
-        "FlowEdge FlowGraph Leg Plan PlanStep QuantityBound RunBound Transition all_codes bound_run "
-        "check_project check_workflow compile_workflow"
+        "FlowEdge FlowGraph Leg Plan PlanStep QuantityBound RunBound Transition all_codes bound_run check_project "
+        "check_workflow compile_workflow rule_page"
     ),
     "plugins": "Candidate KindEntry Plugins",
     "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project project_schema",
@@ -259,6 +260,7 @@ __all__ = [
     "StepResult",
     "StepTimeoutError",
     "StepView",
+    "Suppression",
     "Template",
     "TemplateError",
     "TimeLimit",
@@ -312,6 +314,7 @@ __all__ = [
     "public_view",
     "reads_of",
     "register_lossless",
+    "rule_page",
     "run",
     "scrub",
     "sort_diagnostics",

@@ -6,7 +6,7 @@ from tuvl_core.plan.check import CODES, check_project, check_workflow
 from tuvl_core.plan.compile import compile_workflow
 from tuvl_core.plan.flow import FlowEdge, FlowGraph
 from tuvl_core.plan.model import Plan, PlanStep, Transition
-from tuvl_core.plan.rules import all_codes
+from tuvl_core.plan.rules import all_codes, rule_page
 
 __all__ = [
     "CODES",
@@ -27,4 +27,5 @@ __all__ = [
     "check_workflow",
     "compile_workflow",
     "next_step",
+    "rule_page",
 ]

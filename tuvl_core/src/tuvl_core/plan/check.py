@@ -13,6 +13,8 @@ from tuvl_core.plan.build import build_plan
 from tuvl_core.plan.flow import CODES as FLOW_CODES
 from tuvl_core.plan.flow import check_flow, check_output, check_signals
 from tuvl_core.plan.model import Plan
+from tuvl_core.plan.suppress import CODES as SUPPRESS_CODES
+from tuvl_core.plan.suppress import suppress
 from tuvl_core.tools import check_schema
 
 if TYPE_CHECKING:
@@ -39,15 +41,21 @@ CHECK_CRASHED: Final = Code(
     klass="flow",
     title="a plugin's check raised; its own findings are missing",
 )
-CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES, *BOUND_CODES)
+CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES, *BOUND_CODES, *SUPPRESS_CODES)
 
 
-def check_project(project: Project) -> list[Diagnostic]:
-    """Check a whole project: documents, every workflow, and the plugins themselves."""
+def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnostic]:
+    """Check a whole project: documents, every workflow, and the plugins themselves.
+
+    Args:
+        project: The loaded project.
+        suppressed: Give findings too that a comment or the settings suppress; each has its `suppression`.
+    """
     found = [*project.diagnostics, *project.plugins.problems]
     for definition in project.workflows.values():
         found.extend(check_workflow(build_plan(project, definition)))
-    return sort_diagnostics(list(dict.fromkeys(found)))
+    told = suppress(dict.fromkeys(found), project)
+    return sort_diagnostics([item for item in told if suppressed or item.suppression is None])
 
 
 def check_workflow(plan: Plan) -> list[Diagnostic]:

@@ -24,6 +24,8 @@ _MEANING = {
     ("info", "flow"): "It changes no exit code.",
 }
 
+_HEAD_END = "\n\n"
+
 
 @click.command("rule")
 @click.argument("code", required=False)
@@ -31,9 +33,10 @@ _MEANING = {
 @as_json
 def command(code: str | None, directory: Path, as_json: bool) -> None:
     """Explain a diagnostic's CODE; without one, list all of them."""
-    from tuvl_core import all_codes
+    from tuvl_core import all_codes, rule_page
 
-    known = all_codes(load_plugins(directory))
+    plugins = load_plugins(directory)
+    known = all_codes(plugins)
     if code is None:
         if as_json:
             echo_json({"rules": [_row(item) for item in known.values()]})
@@ -43,10 +46,14 @@ def command(code: str | None, directory: Path, as_json: bool) -> None:
             echo(f"{item.code:<{width}}  {item.severity:<7}  {item.klass:<9}  {item.title}")
         return
     item = _find(code, known)
+    page = rule_page(plugins, item.code)
     if as_json:
-        echo_json(_row(item))
-    else:
-        echo(f"{item.code}: {item.title}\n{item.severity}, {item.klass}. {_MEANING[item.severity, item.klass]}")
+        echo_json({**_row(item), "page": page})
+        return
+    echo(f"{item.code}: {item.title}\n{item.severity}, {item.klass}. {_MEANING[item.severity, item.klass]}")
+    if page is not None:
+        # The head of the page says what has just been said.
+        echo(f"\n{page.partition(_HEAD_END)[2].strip()}")
 
 
 def _find(code: str, known: dict[str, Code]) -> Code:

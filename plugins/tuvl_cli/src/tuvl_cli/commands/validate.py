@@ -32,10 +32,11 @@ def command(context: click.Context, directory: Path, form: str, strict: bool) ->
     """
     from tuvl_cli.diagnostics.forms import render
 
-    found, files = _check(directory, load_plugins(directory))
-    render(form, found, files, directory)
+    plugins = load_plugins(directory)
+    found, files = _check(directory, plugins)
+    render(form, found, files, directory, plugins)
     refused = {"error", "warning"} if strict else {"error"}
-    context.exit(1 if any(item.severity in refused for item in found) else 0)
+    context.exit(1 if any(item.severity in refused and item.suppression is None for item in found) else 0)
 
 
 def _check(root: Path, plugins: Plugins) -> tuple[list[Diagnostic], int]:
@@ -47,4 +48,4 @@ def _check(root: Path, plugins: Plugins) -> tuple[list[Diagnostic], int]:
         # A setting that reading the files depends on cannot be used: nothing else can be checked.
         settings = Settings.load(root, os.environ, plugins.settings)
         return [*settings.problems, *plugins.problems], 0
-    return check_project(project), project.files
+    return check_project(project, suppressed=True), project.files

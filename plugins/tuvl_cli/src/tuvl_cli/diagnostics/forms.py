@@ -10,43 +10,46 @@ from typing import TYPE_CHECKING
 from tuvl_cli.output import echo, echo_json
 
 if TYPE_CHECKING:
-    from tuvl_core import Diagnostic
+    from tuvl_core import Diagnostic, Plugins
 
 __all__ = ["render", "summary"]
 
 
-def render(form: str, found: Sequence[Diagnostic], files: int, root: Path) -> None:
-    """Print findings in one of the forms."""
+def render(form: str, found: Sequence[Diagnostic], files: int, root: Path, plugins: Plugins) -> None:
+    """Print findings in one of the forms. JSON and SARIF have those too that are suppressed, and why."""
+    told = [item for item in found if item.suppression is None]
     if form == "json":
         echo_json({"diagnostics": [item.to_json() for item in found], "summary": summary(found, files)})
     elif form == "sarif":
         from tuvl_cli.diagnostics.sarif import sarif
 
-        echo_json(sarif(found, root))
+        echo_json(sarif(found, root, plugins))
     elif form == "github":
-        for item in found:
+        for item in told:
             echo(_annotation(item, root))
     else:
         from tuvl_cli.diagnostics.text import Excerpts, render_text
 
         excerpts = Excerpts(root)
-        for item in found:
+        for item in told:
             echo(render_text(item, excerpts), styled=True)
         echo(_sentence(found, files))
 
 
 def summary(found: Sequence[Diagnostic], files: int) -> dict[str, int]:
-    """How many there are."""
-    counts = Counter(item.severity for item in found)
+    """How many there are, those left out that are suppressed."""
+    counts = Counter(item.severity for item in found if item.suppression is None)
     return {"errors": counts["error"], "warnings": counts["warning"], "files": files}
 
 
 def _sentence(found: Sequence[Diagnostic], files: int) -> str:
     counts = summary(found, files)
     read = _counted(files, "file")
+    silent = sum(item.suppression is not None for item in found)
+    rest = f", {silent} suppressed" if silent else ""
     if not counts["errors"] and not counts["warnings"]:
-        return f"{read}, no errors, no warnings"
-    return f"{read}, {_counted(counts['errors'], 'error')}, {_counted(counts['warnings'], 'warning')}"
+        return f"{read}, no errors, no warnings{rest}"
+    return f"{read}, {_counted(counts['errors'], 'error')}, {_counted(counts['warnings'], 'warning')}{rest}"
 
 
 def _counted(count: int, noun: str) -> str:

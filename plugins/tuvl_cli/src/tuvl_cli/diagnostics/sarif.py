@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from tuvl_core import Diagnostic
+    from tuvl_core import Diagnostic, Plugins
 
 __all__ = ["sarif"]
 
@@ -16,12 +16,13 @@ _LEVELS: Final = {"error": "error", "warning": "warning", "info": "note"}
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif(found: Sequence[Diagnostic], root: Path) -> dict[str, Any]:
+def sarif(found: Sequence[Diagnostic], root: Path, plugins: Plugins) -> dict[str, Any]:
     """Give the log of one run of the checks.
 
     Args:
         found: What they found.
         root: The project's directory; paths are given from where the command runs.
+        plugins: What they were found with; they know the codes.
     """
     import tuvl_core
 
@@ -29,12 +30,29 @@ def sarif(found: Sequence[Diagnostic], root: Path) -> dict[str, Any]:
     driver = {
         "name": "tuvl",
         "version": tuvl_core.__version__,
-        "rules": [{"id": code} for code in codes],
+        "rules": [_rule(code, plugins) for code in codes],
     }
     results = [_result(item, codes, root) for item in found]
     # Columns count characters, as in every other form.
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(code: str, plugins: Plugins) -> dict[str, Any]:
+    from tuvl_core import all_codes, rule_page
+
+    known = all_codes(plugins).get(code)
+    if known is None:  # of a plugin that reports what it has not declared
+        return {"id": code}
+    rule: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": known.title},
+        "defaultConfiguration": {"level": _LEVELS[known.severity]},
+        "properties": {"class": known.klass},
+    }
+    if page := rule_page(plugins, code):
+        rule["help"] = {"text": page, "markdown": page}
+    return rule
 
 
 def _result(item: Diagnostic, codes: list[str], root: Path) -> dict[str, Any]:
@@ -51,4 +69,6 @@ def _result(item: Diagnostic, codes: list[str], root: Path) -> dict[str, Any]:
         path = (root / where.path).as_posix().encode("utf-8", "surrogateescape")
         artifact = {"uri": quote(path)}
         result["locations"] = [{"physicalLocation": {"artifactLocation": artifact, "region": region}}]
+    if item.suppression is not None:
+        result["suppressions"] = [{"kind": item.suppression.kind, "justification": item.suppression.reason}]
     return result
