@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         NoConfig,
         PlanView,
         Signals,
+        Sink,
         StepCall,
         StepKind,
         StepResult,
@@ -81,13 +82,16 @@ if TYPE_CHECKING:
         PlanStep,
         QuantityBound,
         RunBound,
+        TaintedUse,
         Transition,
         all_codes,
         bound_run,
         check_project,
         check_workflow,
         compile_workflow,
+        plan_workflow,
         rule_page,
+        tainted_uses,
     )
     from tuvl_core.plugins import Candidate, KindEntry, Plugins
     from tuvl_core.project import (
@@ -121,6 +125,7 @@ if TYPE_CHECKING:
     )
     from tuvl_core.tools import ToolSpec, check_parameters, check_schema, derive_parameters, parameters_of, wire_names
     from tuvl_core.views import contains_secret, mask, open_secrets, public_view, scrub
+    from tuvl_core.workspace import Workspace
 
 _MODULES: Final = {
     "codec": (
@@ -146,12 +151,12 @@ _MODULES: Final = {
     "identity": "ALL_SCOPES Principal",
     "kinds": (
         "Capabilities Child Cost Dispatch Effects Keys NoConfig PlanView Signals StepCall "
-        "StepKind StepResult StepView UNSET UsageMeter declared"
+        "Sink StepKind StepResult StepView UNSET UsageMeter declared"
     ),
     "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
     "plan": (
-        "FlowEdge FlowGraph Leg Plan PlanStep QuantityBound RunBound Transition all_codes bound_run check_project "
-        "check_workflow compile_workflow rule_page"
+        "FlowEdge FlowGraph Leg Plan PlanStep QuantityBound RunBound TaintedUse Transition all_codes "
+        "bound_run check_project check_workflow compile_workflow plan_workflow rule_page tainted_uses"
     ),
     "plugins": "Candidate KindEntry Plugins",
     "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project project_schema",
@@ -166,6 +171,7 @@ _MODULES: Final = {
     ),
     "tools": "ToolSpec check_parameters check_schema derive_parameters parameters_of wire_names",
     "views": "contains_secret mask open_secrets public_view scrub",
+    "workspace": "Workspace",
 }
 """Where each public name lives; a test holds it equal to what type checkers see above."""
 
@@ -251,6 +257,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Signals",
+    "Sink",
     "StepCall",
     "StepCrashedError",
     "StepDefinition",
@@ -261,6 +268,7 @@ __all__ = [
     "StepTimeoutError",
     "StepView",
     "Suppression",
+    "TaintedUse",
     "Template",
     "TemplateError",
     "TimeLimit",
@@ -274,6 +282,7 @@ __all__ = [
     "UsageMeter",
     "Validator",
     "WorkflowSpec",
+    "Workspace",
     "advance",
     "all_codes",
     "bound_run",
@@ -310,6 +319,7 @@ __all__ = [
     "parameters_of",
     "parse_path",
     "plain_data",
+    "plan_workflow",
     "project_schema",
     "public_view",
     "reads_of",
@@ -322,6 +332,7 @@ __all__ = [
     "step",
     "stream",
     "structure",
+    "tainted_uses",
     "text_of",
     "to_lossless",
     "to_wire",

@@ -34,6 +34,7 @@ __all__ = [
     "NoConfig",
     "PlanView",
     "Signals",
+    "Sink",
     "StepCall",
     "StepKind",
     "StepResult",
@@ -184,10 +185,28 @@ class Child:
         ref: Id of the step referred to.
         role: `tool`: only its owner calls it, so it leaves the spine.
         path: Where the reference stands, as path below the step's mapping, for diagnostics.
+        parameters: JSON Schema of the arguments it is called with, where its owner says so.
     """
 
     ref: str
     role: str = "tool"
+    path: tuple[str | int, ...] = ()
+    parameters: Mapping[str, Any] | None = attrs.field(default=None, eq=False)
+
+
+@attrs.frozen
+class Sink:
+    """A place in a step's config where it matters who chose the values.
+
+    Attributes:
+        what: `url_host`, `sql_identifier`, `command` or `file_path`: a value that a language model chose is an error
+            there; `prompt`: it is what the place is for.
+        reads: First names of the context that the place reads.
+        path: Where it stands, as path below the step's mapping.
+    """
+
+    what: str
+    reads: tuple[str, ...]
     path: tuple[str | int, ...] = ()
 
 
@@ -504,6 +523,12 @@ class StepKind:
 
     cost: ClassVar[Cost | Callable[..., Cost]] = Cost.unbounded("the kind declares no cost")
     """An upper bound of one execution."""
+
+    model_writes: ClassVar[Keys | Callable[..., Keys] | None] = None
+    """Context keys whose values a language model chose; None: all it writes, where its capabilities name a model."""
+
+    sinks: ClassVar[Sequence[Sink] | Callable[..., Sequence[Sink]]] = ()
+    """Places where a value that a language model chose would decide what the step reaches, and its prompts."""
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Findings about one step of this kind that its Config alone cannot show."""

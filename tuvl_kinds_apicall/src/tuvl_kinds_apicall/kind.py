@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -18,6 +18,7 @@ from tuvl_core import (
     PlanView,
     ProjectError,
     Signals,
+    Sink,
     StepCall,
     StepError,
     StepKind,
@@ -96,6 +97,17 @@ class APICall(StepKind):
     def cost(self, step: StepView, plan: PlanView) -> Cost:
         """Time within `http.timeout`; what the server charges is no cost of models."""
         return Cost(seconds=step.config.http.timeout)
+
+    def sinks(self, step: StepView, plan: PlanView) -> Sequence[Sink]:
+        """What chooses the host, among those that the settings allow; without any, `validate` says that it cannot."""
+        source = step.config.http.url
+        if source.constant or not _allowed(plan).listed():
+            return []
+        try:
+            names = UrlTemplate.compile(source).host_names()
+        except BadUrlError:
+            return []
+        return [Sink("url_host", names, ("http", "url"))] if names else []
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check URL, headers, body, retries and the names of outputs."""

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 import attrs
 
-from tuvl_core import Expression, Secret, StepError, Template
+from tuvl_core import Expression, Secret, StepError, Template, reads_of
 from tuvl_kinds_apicall.hosts import Origin
 from tuvl_kinds_apicall.values import path_text, quoted, value_text
 
@@ -170,6 +170,11 @@ class UrlTemplate:
     def literal_host(self) -> str | None:
         """The host, where the author wrote it out."""
         return None if self.chosen else Origin.of(self.scheme, self.host.text, None).host
+
+    def host_names(self) -> tuple[str, ...]:
+        """First names of what decides host and port."""
+        parts = [self.host.templates, self.port.templates if self.port is not None else (), self.base]
+        return tuple(dict.fromkeys(read.path[0] for read in reads_of(parts)))
 
     def address(self, render: Callable[[Any], Any]) -> Address:
         """Fill in the values.

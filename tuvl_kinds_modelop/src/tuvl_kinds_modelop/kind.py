@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tuvl_core import (
@@ -15,11 +15,13 @@ from tuvl_core import (
     PlanView,
     ProjectError,
     Signals,
+    Sink,
     StepCall,
     StepError,
     StepKind,
     StepResult,
     StepView,
+    reads_of,
 )
 from tuvl_kinds_modelop.checks import check_step
 from tuvl_kinds_modelop.config import WRITES, ModelOpConfig
@@ -68,6 +70,12 @@ class ModelOp(StepKind):
     def tool_parameters(self, step: StepView, plan: PlanView) -> Mapping[str, Any] | None:
         """The definition's fields where the step leaves them open, and its template variables."""
         return parameters(step, plan)
+
+    def sinks(self, step: StepView, plan: PlanView) -> Sequence[Sink]:
+        """What names columns."""
+        order = step.config.order_by
+        names = tuple(read.path[0] for read in reads_of(order))
+        return [Sink("sql_identifier", names, ("order_by",))] if names else []
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check model, fields, operators, relations, and that an update or delete names its records."""

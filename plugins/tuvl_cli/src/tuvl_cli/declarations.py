@@ -31,6 +31,8 @@ DECLARATIONS: Final = (
     "transactional",
     "capabilities",
     "cost",
+    "model_writes",
+    "sinks",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tuvl_core import (
@@ -13,6 +13,7 @@ from tuvl_core import (
     Keys,
     PlanView,
     Signals,
+    Sink,
     StepCall,
     StepKind,
     StepResult,
@@ -61,6 +62,14 @@ class Agent(StepKind):
         if output.format == "text":
             return Keys(f"{step.id}_result")
         return Keys(*output.map.values()) if output.map is not None else Keys.anything()
+
+    def sinks(self, step: StepView, plan: PlanView) -> Sequence[Sink]:
+        """The prompts."""
+        agent: AgentSpec = step.config.agent
+        return [
+            Sink("prompt", tuple(read.path[0] for read in reads_of(text)), ("agent", key))
+            for key, text in (("system", agent.system), ("prompt", agent.prompt))
+        ]
 
     def cost(self, step: StepView, plan: PlanView) -> Cost:
         """As many questions as tries, each with the model's own attempts."""

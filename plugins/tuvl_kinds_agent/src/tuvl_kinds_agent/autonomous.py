@@ -46,7 +46,7 @@ class AutonomousAgent(StepKind):
     def children(self, step: StepView, plan: PlanView) -> Sequence[Child]:
         """The tools."""
         return [
-            Child(entry.ref, "tool", ("agent", "tools", index, "ref"))
+            Child(entry.ref, "tool", ("agent", "tools", index, "ref"), entry.parameters)
             for index, entry in enumerate(step.config.agent.tools)
             if entry.ref and entry.ref != step.id
         ]
@@ -57,6 +57,10 @@ class AutonomousAgent(StepKind):
 
     def writes(self, step: StepView, plan: PlanView) -> Keys:
         """The result, and what tools with `writes_context` write."""
+        return written_by(step, plan)
+
+    def model_writes(self, step: StepView, plan: PlanView) -> Keys:
+        """All of it: the result, and what tools make of the model's arguments."""
         return written_by(step, plan)
 
     def effects(self, step: StepView, plan: PlanView) -> Effects:

@@ -36,7 +36,7 @@ def _public(instance: Any, attribute: Any, value: str | None) -> None:
 class ToolEntry:
     """A step of this workflow that the model may call."""
 
-    ref: str | None = key(default=None, source_text=True, doc="Id of the step. Must be given.")
+    ref: str | None = key(default=None, source_text=True, refers="step", doc="Id of the step. Must be given.")
     description: str | None = key(
         default=None, prose=True, doc="What the model reads, where the step itself has no description."
     )
@@ -74,7 +74,7 @@ class ModelRetry:
 class AutonomousAgentSpec:
     """The loop: model, instructions, tools, exits and bounds."""
 
-    model: str | None = key(default=None, doc=f"{MODEL_DOC} Must be given.")
+    model: str | None = key(default=None, refers="AgentModel", doc=f"{MODEL_DOC} Must be given.")
     steering: str | None = key(
         default=None,
         prose=True,
@@ -134,7 +134,7 @@ class Retry:
 class AgentSpec:
     """One completion: model, prompt, and what becomes of the answer."""
 
-    model: str | None = key(default=None, doc=f"{MODEL_DOC} Must be given.")
+    model: str | None = key(default=None, refers="AgentModel", doc=f"{MODEL_DOC} Must be given.")
     system: Template[str] | None = key(default=None, prose=True, doc="The system prompt.")
     prompt: Template[str] | None = key(default=None, prose=True, doc="What is asked.")
     context_injection: tuple[str, ...] = key(

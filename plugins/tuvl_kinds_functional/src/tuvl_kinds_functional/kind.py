@@ -10,6 +10,7 @@ import attrs
 from tuvl_core import (
     Cost,
     Diagnostic,
+    Keys,
     PlanView,
     RunError,
     Signals,
@@ -54,6 +55,8 @@ class Functional(StepKind):
     name = "Functional"
     Config = FunctionalConfig
     signals = Signals.anything()
+    model_writes = Keys()
+    """What a node makes of values is the project's to know."""
     # Only agents' questions and tools count; what a node asks of models by itself passes tuvl by.
     cost = Cost(seconds=None, why="a node is code of the project; nothing bounds how long it takes")
 

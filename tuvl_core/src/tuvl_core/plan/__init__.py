@@ -3,10 +3,11 @@
 from tuvl_core.plan.advancing import END, advance, next_step
 from tuvl_core.plan.bound import QUANTITIES, Leg, QuantityBound, RunBound, bound_run
 from tuvl_core.plan.check import CODES, check_project, check_workflow
-from tuvl_core.plan.compile import compile_workflow
+from tuvl_core.plan.compile import compile_workflow, plan_workflow
 from tuvl_core.plan.flow import FlowEdge, FlowGraph
 from tuvl_core.plan.model import Plan, PlanStep, Transition
 from tuvl_core.plan.rules import all_codes, rule_page
+from tuvl_core.plan.taint import TaintedUse, tainted_uses
 
 __all__ = [
     "CODES",
@@ -19,6 +20,7 @@ __all__ = [
     "PlanStep",
     "QuantityBound",
     "RunBound",
+    "TaintedUse",
     "Transition",
     "advance",
     "all_codes",
@@ -27,5 +29,7 @@ __all__ = [
     "check_workflow",
     "compile_workflow",
     "next_step",
+    "plan_workflow",
     "rule_page",
+    "tainted_uses",
 ]

@@ -15,6 +15,8 @@ from tuvl_core.plan.flow import check_flow, check_output, check_signals
 from tuvl_core.plan.model import Plan
 from tuvl_core.plan.suppress import CODES as SUPPRESS_CODES
 from tuvl_core.plan.suppress import suppress
+from tuvl_core.plan.taint import CODES as TAINT_CODES
+from tuvl_core.plan.taint import check_taint
 from tuvl_core.tools import check_schema
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ CHECK_CRASHED: Final = Code(
     klass="flow",
     title="a plugin's check raised; its own findings are missing",
 )
-CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES, *BOUND_CODES, *SUPPRESS_CODES)
+CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES, *BOUND_CODES, *TAINT_CODES, *SUPPRESS_CODES)
 
 
 def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnostic]:
@@ -76,7 +78,7 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
             owner=f"{candidate.dist} {candidate.version or ''}".strip(),
             workflow=plan.workflow,
         )
-    return sort_diagnostics([*found, *check_flow(plan), *check_demands(plan)])
+    return sort_diagnostics([*found, *check_flow(plan), *check_demands(plan), *check_taint(plan)])
 
 
 def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:

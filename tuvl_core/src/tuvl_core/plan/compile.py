@@ -14,7 +14,7 @@ from tuvl_core.plan.model import Plan, PlanStep
 if TYPE_CHECKING:
     from tuvl_core.project import Definition, Project, WorkflowSpec
 
-__all__ = ["compile_workflow"]
+__all__ = ["compile_workflow", "plan_workflow"]
 
 
 def compile_workflow(project: Project, name: str) -> Plan:
@@ -43,6 +43,22 @@ def compile_workflow(project: Project, name: str) -> Plan:
 
         plan.input_check = jsonschema_rs.validator_for(dict(plan.spec.input))
     return plan
+
+
+def plan_workflow(project: Project, name: str) -> Plan:
+    """Plan a workflow for looking at it, however much of it is wrong: steps whose keys cannot be read are left out.
+
+    Runs no user code; what comes of it cannot run.
+
+    Args:
+        project: The loaded project.
+        name: The workflow's name.
+
+    Raises:
+        UnknownWorkflowError: The project has no such workflow.
+        ProjectError: Its file may be one that cannot be read.
+    """
+    return build_plan(project, find_workflow(project, name))
 
 
 def find_workflow(project: Project, name: str) -> Definition[WorkflowSpec]:
