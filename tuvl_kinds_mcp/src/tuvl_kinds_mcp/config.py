@@ -51,7 +51,9 @@ class MCPServerSpec(_ConnectionKeys):
 class McpKeys(_ConnectionKeys):
     """The call."""
 
-    server: str | None = key(default=None, min=1, doc="Name of an MCPServer; or give the keys of one here.")
+    server: str | None = key(
+        default=None, min=1, refers="MCPServer", doc="Name of an MCPServer; or give the keys of one here."
+    )
     transport: Transport | None = key(default=None, doc="How a server is reached that only this step names.")
     tool: str = key(min=1, doc="The tool's name on the server.")
     arguments: dict[str, Template[Any]] | None = key(

@@ -21,7 +21,9 @@ MAX_LIMIT: Final = 10_000
 class ModelOpConfig:
     """The keys of a ModelOp step."""
 
-    model: str = key(source_text=True, min=1, doc="The ModelDefinition, one that `spec.context` names.")
+    model: str = key(
+        source_text=True, min=1, refers="ModelDefinition", doc="The ModelDefinition, one that `spec.context` names."
+    )
     operation: Operation = key(doc="What is done.")
     payload: Template[Any] | None = key(
         default=None, doc="For create and update: values by field. As a tool: left out, the model gives them."

@@ -67,7 +67,7 @@ class FieldSpec(FieldBody):
 class RelationBody:
     """Records of another model that belong to a record."""
 
-    model: str = key(source_text=True, min=1, doc="The other ModelDefinition.")
+    model: str = key(source_text=True, min=1, refers="ModelDefinition", doc="The other ModelDefinition.")
     foreign_key: str = key(
         source_text=True,
         min=1,
@@ -105,7 +105,9 @@ class ModelDefinitionSpec:
     tablename: str | None = key(
         default=None, source_text=True, lookalikes=("table", "table_name"), doc="The table; the name in small letters."
     )
-    datasource: str | None = key(default=None, source_text=True, doc="Its DataSource; the primary one by itself.")
+    datasource: str | None = key(
+        default=None, source_text=True, refers="DataSource", doc="Its DataSource; the primary one by itself."
+    )
     relations: tuple[RelationSpec, ...] | dict[str, RelationBody] = key(
         default=(), doc="What `include` can bring along: a list with `name`, or a mapping by name."
     )
@@ -169,7 +171,7 @@ class DataSourceSpec:
 class ModelPin:
     """One model, in one of its versions."""
 
-    name: str = key(source_text=True, min=1, doc="The ModelDefinition.")
+    name: str = key(source_text=True, min=1, refers="ModelDefinition", doc="The ModelDefinition.")
     version: str | None = key(default=None, source_text=True, doc="Its `schema_version`; the newest by itself.")
 
 
@@ -177,7 +179,7 @@ class ModelPin:
 class ContextSpec:
     """The models that a run may touch."""
 
-    models: tuple[str | ModelPin, ...] = key(default=(), doc="Names, or `{name, version}`.")
+    models: tuple[str | ModelPin, ...] = key(default=(), refers="ModelDefinition", doc="Names, or `{name, version}`.")
 
 
 ContextValue = str | tuple[str, ...] | ContextSpec

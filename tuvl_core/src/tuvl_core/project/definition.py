@@ -42,6 +42,10 @@ class Definition(Generic[T]):
     _read: Read[T] = attrs.field(repr=False)
     _problems: list[Diagnostic] = attrs.field(factory=list, repr=False)
     _body: tuple[T | None, list[Diagnostic]] | None = attrs.field(default=None, init=False, repr=False)
+    _own: int = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._own = len(self._problems)
 
     @property
     def usable(self) -> bool:
@@ -68,6 +72,10 @@ class Definition(Generic[T]):
     def add_problem(self, problem: Diagnostic) -> None:
         """Note something that is wrong with it beside other documents."""
         self._problems.append(problem)
+
+    def renewed(self) -> Definition[T]:
+        """The same without what was noted beside other documents; a body is read once for both."""
+        return attrs.evolve(self, read=self._loaded, problems=self._problems[: self._own])
 
     def to_data(self) -> dict[str, Any]:
         """The document as plain data, from its typed values: `to_yaml` makes a file of it.

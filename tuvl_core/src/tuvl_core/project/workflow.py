@@ -98,7 +98,7 @@ class StepHead:
     """What a model reads when this step is its tool."""
     timeout: float | None = field(default=None, above=0)
     """The most seconds the step may take."""
-    routes: dict[str, str] = field(factory=dict, source_text=True)
+    routes: dict[str, str] = field(factory=dict, source_text=True, refers="step")
     """Where each signal leads: a step's id, or `END`."""
 
 

@@ -21,6 +21,9 @@ __all__ = ["json_schema"]
 
 Schema = dict[str, Any]
 
+REFERS: Final = "x-tuvl-refers"
+"""A keyword of ours, that validators pass over: of what a value is the name."""
+
 _REFERENCE: Final = r"\$\{"
 _TEMPLATE: Final = r"\{\{"
 _TEXTS: Final = (str, Secret, Path, Expression, Condition)
@@ -136,6 +139,8 @@ class _Builder:
         schema = _bounded(schema, _bounds(key), text)
         if description:
             schema["description"] = description
+        if meaning.refers:
+            schema[REFERS] = meaning.refers
         default = key.default
         if isinstance(default, (str, int, float, bool)):
             schema["default"] = default

@@ -26,6 +26,7 @@ class Meaning:
     max: float | None = None
     choices: tuple[Any, ...] = ()
     lookalikes: tuple[str, ...] = ()
+    refers: str = ""
     doc: str = ""
 
     @property
@@ -74,6 +75,7 @@ def field(
     max: float | None = None,
     choices: Sequence[Any] = (),
     lookalikes: Sequence[str] = (),
+    refers: str = "",
     doc: str = "",
     validator: Any = None,
     converter: Any = None,
@@ -94,6 +96,7 @@ def field(
         max: The greatest number, or length.
         choices: The values that are allowed.
         lookalikes: Keys that people write when they mean this one; the diagnostic names this one.
+        refers: Of what the value is the name, for editors: a document kind, or `step`. Lists and mappings: each value.
         doc: One sentence for editors and the reference.
         validator: As in `attrs.field`; a `ValueError` becomes a diagnostic.
         converter: As in `attrs.field`.
@@ -108,6 +111,7 @@ def field(
         max=max,
         choices=tuple(choices),
         lookalikes=tuple(lookalikes),
+        refers=refers,
         doc=doc,
     )
     given = {"factory": factory} if factory is not None else {"default": default}

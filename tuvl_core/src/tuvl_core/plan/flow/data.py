@@ -82,8 +82,8 @@ def known_before(graph: FlowGraph) -> dict[str, Known]:
     while waiting:
         id = waiting.pop()
         for edge in graph.edges[id]:
-            if edge.target is None:
-                continue
+            if edge.target is None or edge.target not in graph.edges:
+                continue  # an end, or a route to no step, which is told elsewhere
             after = _after(found[id], edge, plan)
             old = found.get(edge.target)
             new = after if old is None else old.joined(after)
