@@ -156,6 +156,7 @@ class Cost:
             each; None: not known, or it does not ask.
         why: The reason, where a field is None.
         reasons: Reasons of single fields, by name, where `why` is not theirs.
+        how: What the bound is made of, for people: `8 turns, each with up to 2 attempts`.
     """
 
     model_calls: int | None = 0
@@ -166,6 +167,7 @@ class Cost:
     call_tokens: int | None = None
     why: str = ""
     reasons: Mapping[str, str] = EMPTY
+    how: str = ""
 
     @classmethod
     def unbounded(cls, why: str) -> Cost:

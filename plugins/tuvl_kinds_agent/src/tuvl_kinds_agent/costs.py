@@ -55,6 +55,7 @@ def cost_of_question(step: StepView, plan: PlanView) -> Cost:
         # Its tries are one call of the run: the budget is asked for before the first only.
         call_tokens=_times(tries, call.tokens),
         reasons={"tokens": _no_size(call), "money": _no_price(call)},
+        how=f"{_count(tries, 'try', 'tries')}, each with up to {_count(call.attempts, 'attempt')}{_size(call)}",
     )
 
 
@@ -82,6 +83,7 @@ def cost_of_loop(step: StepView, plan: PlanView) -> Cost:
         money=_sum(_times(turns * call.attempts, call.money), _times(dispatched, tools.most("money"))),
         call_tokens=_largest([call.tokens, *tools.call_tokens()]),
         reasons=_reasons(call, tools, dispatched),
+        how=_how(agent, call, per_turn),
     )
 
 
@@ -117,6 +119,24 @@ def _call(model: str | None, plan: PlanView, timeout: float | None, agent: Auton
 
 def _no_size(call: _Call) -> str:
     return f"how much a call of model {call.name!r} can hold is not known"
+
+
+def _how(agent: AutonomousAgentSpec, call: _Call, per_turn: int | None) -> str:
+    turns = _count(agent.max_iterations, "turn")
+    parts = [f"{turns}, each with up to {_count(call.attempts, 'attempt')}{_size(call)}"]
+    if per_turn:
+        parts.append(f"an answer can hold {_count(per_turn, 'tool call')}")
+    if agent.token_budget is not None:
+        parts.append(f"a budget of {agent.token_budget} tokens, looked at before each turn")
+    return "; ".join(parts)
+
+
+def _size(call: _Call) -> str:
+    return f" and {call.tokens} tokens" if call.tokens is not None else ""
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _no_price(call: _Call) -> str:
