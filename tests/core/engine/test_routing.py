@@ -149,6 +149,15 @@ async def test_input_must_be_an_object_without_engine_names(open_app, bad):
         await app.run("w", bad)
 
 
+async def test_input_without_an_end(open_app):
+    app = await open_app(flow("    - { id: a, kind: t.Set }\n"))
+    deep = []
+    for _ in range(10_000):
+        deep = [deep]
+    with pytest.raises(InputError, match="nested too deeply"):
+        await app.run("w", {"given": deep})
+
+
 async def test_input_is_checked_against_its_schema(open_app):
     head = "  input: { type: object, required: [order_id], properties: { order_id: { type: string } } }\n"
     app = await open_app(flow("    - { id: a, kind: t.Set }\n", head))

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuvl_core.codec import Secret, to_wire, wire_dumps
+from tuvl_core.codec import Secret, to_wire, too_deep, wire_dumps
+from tuvl_core.codec.wire import MAX_DEPTH
 from tuvl_core.context import Overlay
 from tuvl_core.errors import CodecError
 
@@ -183,6 +184,24 @@ def test_data_without_an_end_is_an_error() -> None:
             with pytest.raises(CodecError, match="nested too deeply") as caught:
                 convert(value)
             assert caught.value.path == path
+
+
+def nested(levels: int, leaf: Any = 1) -> Any:
+    for number in range(levels):
+        leaf = [leaf] if number % 2 else {"k": leaf}
+    return leaf
+
+
+def test_what_is_not_too_deep_has_a_wire_form() -> None:
+    assert not any(map(too_deep, (1, "text", [], {}, [[]], nested(MAX_DEPTH), nested(MAX_DEPTH - 1, []))))
+    to_wire(nested(MAX_DEPTH))
+    assert all(map(too_deep, (nested(MAX_DEPTH + 1), {"ok": 1, "deep": nested(100_000)})))
+    shared: Any = []
+    for _ in range(MAX_DEPTH - 1):
+        shared = [shared, shared]
+    assert not too_deep(shared)
+    shared.append(shared)
+    assert too_deep(shared)
 
 
 def test_half_a_surrogate_pair_is_escaped_and_the_rest_is_not() -> None:

@@ -77,6 +77,7 @@ async def test_head_has_no_body(api, server):
         b'{"a": NaN}',
         b"{'a': 1}",
         b"[" * 100_000,
+        b"[" * 300 + b"]" * 300,
         b"\xff\xff",
         b"1" * 10_000,
         b'{"a": 1} trailing',

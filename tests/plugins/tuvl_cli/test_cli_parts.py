@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 
+import click
+import pytest
+
 from tuvl_cli.running.narrator import Narrator, seconds
 from tuvl_cli.running.outlet import Outlet
-from tuvl_cli.running.request import principal
+from tuvl_cli.running.request import principal, read_input
 from tuvl_core import StepEvent
 
 
@@ -95,3 +98,12 @@ def test_principal():
     assert not principal(None, None, ("a",)).has_scope("b")
     named = principal("ann", None, ("a b", "c"))
     assert (named.subject, named.tenant, named.scopes) == ("ann", None, frozenset("abc"))
+
+
+@pytest.mark.parametrize("levels", [300, 900, 100_000])
+def test_input_that_is_nested_too_deeply(tmp_path, levels):
+    file = tmp_path / "deep.json"
+    file.write_text('{"a": ' + "[" * levels + "]" * levels + "}")
+    with pytest.raises(click.BadParameter, match="nested too deeply"):
+        read_input(f"@{file}")
+    assert read_input('{"a": ' + "[" * 100 + "]" * 100 + "}")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         register_lossless,
         to_lossless,
         to_wire,
+        too_deep,
         wire_dumps,
     )
     from tuvl_core.commands import CommandSpec, LockSection
@@ -129,7 +130,8 @@ if TYPE_CHECKING:
 
 _MODULES: Final = {
     "codec": (
-        "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless to_lossless to_wire wire_dumps"
+        "MASK Secret from_lossless lossless_dumps lossless_loads register_lossless to_lossless to_wire too_deep "
+        "wire_dumps"
     ),
     "commands": "CommandSpec LockSection",
     "context": "Names Overlay clone",
@@ -337,6 +339,7 @@ __all__ = [
     "to_lossless",
     "to_wire",
     "to_yaml",
+    "too_deep",
     "tracing_active",
     "truth",
     "wire_dumps",

@@ -12,6 +12,8 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
+from tuvl_core import too_deep
+
 __all__ = ["NotJsonError", "decode", "media_type"]
 
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\";\s]+)", re.I)
@@ -64,11 +66,14 @@ def decode(body: bytes, content_type: str) -> Any:
 
 def _json(body: bytes, charset: str | None) -> Any:
     try:
-        return json.loads(_json_text(body, charset), parse_constant=_no_constant)
+        value = json.loads(_json_text(body, charset), parse_constant=_no_constant)
     except RecursionError:
         raise NotJsonError("it is nested too deep") from None
     except ValueError as error:  # UnicodeError too, and numbers of more digits than Python reads
         raise NotJsonError(getattr(error, "msg", None) or type(error).__name__) from None
+    if too_deep(value):
+        raise NotJsonError("it is nested too deep")
+    return value
 
 
 def _json_text(body: bytes, charset: str | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tuvl_core.codec.lossless import from_lossless, lossless_dumps, lossless_loads, register_lossless, to_lossless
 from tuvl_core.codec.secret import MASK, SealedSecret, Secret
-from tuvl_core.codec.wire import to_wire, wire_dumps
+from tuvl_core.codec.wire import to_wire, too_deep, wire_dumps
 
 __all__ = [
     "MASK",
@@ -21,5 +21,6 @@ __all__ = [
     "register_lossless",
     "to_lossless",
     "to_wire",
+    "too_deep",
     "wire_dumps",
 ]

@@ -35,7 +35,10 @@ from uuid import UUID
 from tuvl_core.codec.secret import MASK, Secret
 from tuvl_core.errors import CodecError
 
-__all__ = ["below", "to_wire", "wire_dumps"]
+__all__ = ["MAX_DEPTH", "below", "to_wire", "too_deep", "wire_dumps"]
+
+MAX_DEPTH: Final = 200
+"""How deep what comes from outside may be nested; that much surely has a wire form, wherever it is written."""
 
 _Form = Callable[[Any, str], Any]
 
@@ -89,6 +92,25 @@ def wire_dumps(value: Any, path: str = "") -> str:
     if text is None:
         text = _encode(to_wire(value, path))
     return text if text.isascii() else _SURROGATE.sub(_escape, text)
+
+
+def too_deep(value: Any) -> bool:
+    """Whether lists and mappings in a value are nested deeper than `MAX_DEPTH`.
+
+    For what comes from outside, such as an answer of a server, before a step leaves with it: later on it
+    would fail the whole run.
+    """
+    level = {id(value): value}
+    for _ in range(MAX_DEPTH):
+        deeper: dict[int, Any] = {}
+        for item in level.values():
+            children = item.values() if isinstance(item, Mapping) else item
+            if isinstance(item, (Mapping, list, tuple)):
+                deeper.update((id(child), child) for child in children if type(child) not in _LEAVES)
+        if not deeper:
+            return False
+        level = deeper
+    return True
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -57,7 +57,11 @@ def initial_context(plan: Plan, input: Mapping[str, Any] | None) -> dict[str, An
         )
     if plan.input_check is not None:
         _check(plan, input)
-    context: dict[str, Any] = clone(dict(input))
+    try:
+        context: dict[str, Any] = clone(dict(input))
+    except RecursionError:
+        text = f"the input of workflow {plan.workflow!r} is nested too deeply, or holds itself"
+        raise InputError(text, [("", "is nested too deeply")]) from None
     return context
 
 

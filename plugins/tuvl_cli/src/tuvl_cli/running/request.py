@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tuvl_core import Principal
+from tuvl_core import Principal, too_deep
 
 __all__ = ["principal", "read_input"]
 
@@ -67,7 +67,7 @@ def _parse(text: str, where: str) -> Any:
     if not text.strip():
         _refuse(f"{where} is empty; an input without fields is {{}}")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         _refuse(f"{where} is no JSON: {error.msg} at {place}{_advice(text, where)}")
@@ -75,6 +75,9 @@ def _parse(text: str, where: str) -> Any:
         _refuse(f"{where} is nested too deeply")
     except ValueError as error:
         _refuse(f"{where} is no JSON that can be used: {error}")
+    if too_deep(value):
+        _refuse(f"{where} is nested too deeply")
+    return value
 
 
 def _advice(text: str, where: str) -> str:
