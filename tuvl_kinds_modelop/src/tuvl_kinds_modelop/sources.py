@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
@@ -17,12 +17,17 @@ from tuvl_kinds_modelop.columns import DECIMAL_KEY, decimal_key
 from tuvl_kinds_modelop.failures import DatabaseFailedError, translate
 from tuvl_kinds_modelop.models import SourceDefinition
 from tuvl_kinds_modelop.tables import Tables
+from tuvl_kinds_modelop.undisturbed import undisturbed
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
 __all__ = ["Source", "Sources"]
 
+_GRACE_S: Final = 0.1
+"""How long a statement of SQLite that was interrupted may take to end."""
+_PATIENCE_S: Final = 5.0
+"""How long what was cancelled may take to end."""
 IMMEDIATE: Final = "tuvl_immediate"
 """An execution option: a SQLite transaction takes the right to write when it begins, and waits so many ms for it."""
 
@@ -46,6 +51,7 @@ class Source:
         self._writer = asyncio.Lock()
         self._preparing = asyncio.Lock()
         self._prepared = False
+        self._background: set[asyncio.Task[Any]] = set()
 
     @property
     def sqlite(self) -> bool:
@@ -68,27 +74,82 @@ class Source:
             DatabaseFailedError: No turn or connection came free in time, or the database cannot be reached.
         """
         if not self._prepared:
-            await self._prepare(what)
+            await undisturbed(self._prepare(what), self._keep)
         serial = writing and self.sqlite
         left = self.wait_s
         if serial:
             left -= await self._take_turn(what)
         try:
-            return await self._begun(serial, left)
-        except BaseException as error:
+            return await undisturbed(self._begun(serial, left), lambda task: self.later(self._undo(task, serial)))
+        except Exception as error:
             if serial:
                 self._writer.release()
-            if isinstance(error, Exception):
-                raise translate(error, what) from error
-            raise
+            raise translate(error, what) from error
 
     async def release(self, connection: AsyncConnection, *, writing: bool) -> None:
         """Give a connection back to the pool; what was not committed is rolled back."""
+        await undisturbed(self._release(connection, writing), self._keep)
+
+    async def discard(self, connection: AsyncConnection, running: asyncio.Task[Any] | None, *, writing: bool) -> None:
+        """Give back a connection that somebody was using when it was taken from them.
+
+        Args:
+            connection: The connection.
+            running: What is under way on it.
+            writing: Whether it holds the right to write to SQLite.
+        """
+        try:
+            if running is not None and not running.done():
+                await self._stop(connection, running)
+            if running is not None and running.done() and not running.cancelled():
+                running.exception()  # retrieved: nobody else will
+        finally:
+            await self._release(connection, writing)
+
+    def later(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Have something done that nobody waits for before the source closes."""
+        self._keep(asyncio.ensure_future(work))
+
+    async def close(self) -> None:
+        """Close every connection, once what still goes on is done."""
+        if self._background:
+            await asyncio.wait(self._background, timeout=_PATIENCE_S)
+        await self.engine.dispose()
+
+    def _keep(self, task: asyncio.Task[Any]) -> None:
+        self._background.add(task)
+        task.add_done_callback(self._dropped)
+
+    def _dropped(self, task: asyncio.Task[Any]) -> None:
+        self._background.discard(task)
+        if not task.cancelled():
+            task.exception()  # retrieved: nobody waits for it
+
+    async def _release(self, connection: AsyncConnection, writing: bool) -> None:
         try:
             await connection.close()
         finally:
             if writing and self.sqlite:
                 self._writer.release()
+
+    async def _undo(self, begun: asyncio.Task[AsyncConnection], serial: bool) -> None:
+        """Give back what a caller that was cancelled did not wait for."""
+        await asyncio.wait({begun})
+        if not begun.cancelled() and begun.exception() is None:
+            await self._release(begun.result(), serial)
+        elif serial:
+            self._writer.release()
+
+    async def _stop(self, connection: AsyncConnection, running: asyncio.Task[Any]) -> None:
+        """End what is under way: by the driver's own means, and only then by cancelling it."""
+        if self.sqlite:
+            driver = (await connection.get_raw_connection()).driver_connection
+            if driver is not None:
+                await driver.interrupt()
+            await asyncio.wait({running}, timeout=_GRACE_S)
+        if not running.done():
+            running.cancel()
+            await asyncio.wait({running}, timeout=_PATIENCE_S)
 
     async def _begun(self, serial: bool, left: float) -> AsyncConnection:
         connection = self.engine.connect()
@@ -99,7 +160,7 @@ class Source:
                 await connection.execution_options(**{IMMEDIATE: max(int(left * 1000), 1)})
             await connection.begin()
         except BaseException:
-            await asyncio.shield(connection.close())
+            await connection.close()
             raise
         return connection
 
@@ -179,7 +240,7 @@ class Sources:
         """Close every connection."""
         while self._open:
             _, source = self._open.popitem()
-            await source.engine.dispose()
+            await source.close()
 
 
 def _engine(address: Address, spec: Any, wait_s: float) -> AsyncEngine:

@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncTransaction
 
 from tuvl_core import TuvlError
 from tuvl_kinds_modelop.failures import CONFLICTS, DatabaseFailedError, translate
 from tuvl_kinds_modelop.sources import Source
+from tuvl_kinds_modelop.undisturbed import to_the_end, undisturbed
 
 __all__ = ["CURRENT", "Frame", "Transaction"]
 
@@ -90,7 +90,7 @@ class Transaction:
         self._points: list[_Point] = []
         self._wrote = False
         self._refused: str | None = None
-        self._leftovers: set[asyncio.Task[None]] = set()
+        self._running: asyncio.Task[Any] | None = None
 
     async def do(self, frame: Frame, what: str, work: Work[T], *, writes: bool, guarded: bool = False) -> T:
         """Do something on the database.
@@ -134,10 +134,10 @@ class Transaction:
             return
         if left_behind and self._lock.locked():
             # Its statement is under way: nobody knows in what state the connection is.
-            self._lose(frame, f"the tool {frame.label!r} was left behind in the middle of a statement", busy=True)
+            self._lose(frame, f"the tool {frame.label!r} was left behind in the middle of a statement")
             return
         async with self._lock:
-            await self._unwind(frame, keep)
+            await undisturbed(self._unwind(frame, keep), lambda task: self._cut_off(task, frame, "ending the call"))
 
     async def commit(self) -> None:
         """Make everything last.
@@ -149,23 +149,22 @@ class Transaction:
             raise DatabaseFailedError(f"{self.source.name}: {self._refused}", type="transaction_lost")
         if self._connection is not None:
             try:
-                await self._connection.commit()
+                await to_the_end(self._connection.commit())
             except Exception as error:
                 raise translate(error, f"commit to {self.source.name!r}") from error
 
     async def close(self) -> None:
         """Roll back what is not committed, and give the connection back."""
         connection, self._connection = self._connection, None
-        if connection is not None:
-            for point in self._points:
-                point.over.set()
-            self._points.clear()
-            if self._lock.locked():  # somebody left behind still uses it
-                await self._throw_away(connection, busy=True)
-            else:
-                await self.source.release(connection, writing=self._writing)
-        while self._leftovers:
-            await asyncio.wait(self._leftovers)
+        if connection is None:
+            return
+        for point in self._points:
+            point.over.set()
+        self._points.clear()
+        if self._running is None or self._running.done():
+            await self.source.release(connection, writing=self._writing)
+        else:  # somebody left behind still uses it
+            self.source.later(self.source.discard(connection, self._running, writing=self._writing))
 
     # --- one statement ------------------------------------------------------------------------
 
@@ -175,10 +174,15 @@ class Transaction:
         while True:
             _refuse_if_left(frame)
             connection = await self.source.connect(writing=writes, what=what)
+            cut = False
+
+            def left(task: asyncio.Task[T], connection: AsyncConnection = connection) -> None:
+                nonlocal cut
+                cut = True
+                self.source.later(self.source.discard(connection, task, writing=writes))
+
             try:
-                result = await work(connection)
-                await connection.commit()
-                return result
+                return await undisturbed(_committed(connection, work), left)
             except TuvlError:
                 raise
             except Exception as error:
@@ -187,7 +191,8 @@ class Transaction:
                 if problem.type not in CONFLICTS or not tries:
                     raise problem from error
             finally:
-                await asyncio.shield(asyncio.ensure_future(self.source.release(connection, writing=writes)))
+                if not cut:
+                    await self.source.release(connection, writing=writes)
 
     async def _one(self, frame: Frame, what: str, work: Work[T], writes: bool, guarded: bool) -> T:
         _refuse_if_left(frame)
@@ -197,23 +202,30 @@ class Transaction:
         if connection is None:
             connection = self._connection = await self.source.connect(writing=self._writing, what=what)
         try:
-            if frame.parent is not None:
-                await self._set_points(frame, connection)
-            if guarded and not self.source.sqlite:  # SQLite undoes a failed statement by itself
-                async with connection.begin_nested():
-                    result = await work(connection)
-            else:
-                result = await work(connection)
+            result = await undisturbed(
+                self._statement(frame, connection, work, guarded), lambda task: self._cut_off(task, frame, what)
+            )
         except TuvlError:
             raise
         except Exception as error:
             raise await self._failed(frame, what, error, connection, guarded) from error
-        except BaseException:
-            self._lose(frame, f"{what} of {frame.label!r} was cut off in the middle of a statement", busy=True)
-            raise
         if writes:
             self._note_write(frame)
         return result
+
+    async def _statement(self, frame: Frame, connection: AsyncConnection, work: Work[T], guarded: bool) -> T:
+        self._running = asyncio.current_task()
+        if frame.parent is not None:
+            await self._set_points(frame, connection)
+        if guarded and not self.source.sqlite:  # SQLite undoes a failed statement by itself
+            async with connection.begin_nested():
+                return await work(connection)
+        return await work(connection)
+
+    def _cut_off(self, task: asyncio.Task[Any], frame: Frame, what: str) -> None:
+        """Somebody was cancelled who waited for the database."""
+        self._running = task
+        self._lose(frame, f"{what} of {frame.label!r} was cut off in the middle of a statement")
 
     async def _failed(
         self, frame: Frame, what: str, error: Exception, connection: AsyncConnection, guarded: bool
@@ -276,7 +288,7 @@ class Transaction:
 
     # --- when it is lost ----------------------------------------------------------------------
 
-    def _lose(self, frame: Frame, why: str, *, busy: bool = False) -> None:
+    def _lose(self, frame: Frame, why: str) -> None:
         """The connection is of no use. What the run wrote outside the failing call is gone, and must be told."""
         connection, self._connection = self._connection, None
         for point in self._points:
@@ -287,22 +299,13 @@ class Transaction:
         if self._wrote:
             self._refused = f"what this run wrote before is gone: {why}"
         if connection is not None:
-            task = asyncio.ensure_future(self._throw_away(connection, busy=busy))
-            self._leftovers.add(task)
-            task.add_done_callback(self._leftovers.discard)
+            self.source.later(self.source.discard(connection, self._running, writing=self._writing))
 
-    async def _throw_away(self, connection: AsyncConnection, *, busy: bool) -> None:
-        """Close a connection, which may be busy with a statement; it does not go back to the pool."""
-        try:
-            if busy and self.source.sqlite:
-                raw = await connection.get_raw_connection()
-                if raw.driver_connection is not None:
-                    await raw.driver_connection.interrupt()
-            await connection.invalidate()
-        except (exc.SQLAlchemyError, OSError):
-            pass  # it was closed already
-        finally:
-            await self.source.release(connection, writing=self._writing)
+
+async def _committed(connection: AsyncConnection, work: Work[T]) -> T:
+    result = await work(connection)
+    await connection.commit()
+    return result
 
 
 async def _in_transaction(connection: AsyncConnection) -> bool:

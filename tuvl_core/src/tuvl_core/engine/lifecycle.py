@@ -179,13 +179,21 @@ def _can_be_shown(value: Any) -> bool:
 async def _finish(run: Run, opened: Sequence[RunScope]) -> ConflictError | None:
     """Commit or roll back, innermost phase first; then close all. A veto fails the run.
 
+    Whoever cancels meanwhile may cut one scope short, and the others are finished and closed all the same.
+
     Returns:
         What was in the way of a commit.
+
+    Raises:
+        asyncio.CancelledError: The caller was cancelled meanwhile.
     """
     conflict: ConflictError | None = None
+    cut: asyncio.CancelledError | None = None
     for scope in reversed(opened):
         try:
             await scope.finish(run.status)
+        except asyncio.CancelledError as error:
+            cut = error
         except ConflictError as error:
             _fail(run, error)
             conflict = error
@@ -197,8 +205,12 @@ async def _finish(run: Run, opened: Sequence[RunScope]) -> ConflictError | None:
     for scope in reversed(opened):
         try:
             await scope.close()
+        except asyncio.CancelledError as error:
+            cut = error
         except Exception as error:
             _log_scope(run, scope, "close", error)
+    if cut is not None:
+        raise cut
     return conflict
 
 
