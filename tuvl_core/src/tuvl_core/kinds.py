@@ -238,6 +238,11 @@ class StepView(Protocol):
     @property
     def sections(self) -> Mapping[str, Any]: ...
     @property
+    def on_spine(self) -> bool:
+        """Whether runs walk over it; False where only another step's call reaches it: its routes never count."""
+        ...
+
+    @property
     def prepared(self) -> Any:
         """What `StepKind.prepare` returned; None before that."""
         ...

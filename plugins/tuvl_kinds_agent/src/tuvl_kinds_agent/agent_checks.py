@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tuvl_core import Diagnostic, PlanView, StepView
 from tuvl_kinds_agent import codes
 from tuvl_kinds_agent.config import AgentSpec
-from tuvl_kinds_agent.findings import check_model, finding, only_a_tool
+from tuvl_kinds_agent.findings import check_model, finding
 
 __all__ = ["check_agent"]
 
@@ -26,7 +26,7 @@ def check_agent(step: StepView, plan: PlanView) -> Iterator[Diagnostic]:
         if reason not in RETRIED:
             message = f"{reason!r} is nothing to ask again after; it can be: {', '.join(RETRIED)}"
             yield finding(codes.BAD_RETRY, message, step, plan, ("agent", "retry", "on", index))
-    if not only_a_tool(step, plan):
+    if step.on_spine:
         yield from _routes(agent, step, plan)
 
 

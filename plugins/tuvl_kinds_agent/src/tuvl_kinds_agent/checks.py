@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tuvl_core import Diagnostic, PlanView, StepView, check_schema, declared
 from tuvl_kinds_agent import codes
 from tuvl_kinds_agent.config import AutonomousAgentSpec, ToolEntry
-from tuvl_kinds_agent.findings import Place, check_model, finding, only_a_tool
+from tuvl_kinds_agent.findings import Place, check_model, finding
 from tuvl_kinds_agent.outcome import RESERVED_EXITS
 from tuvl_kinds_agent.steering import Channel, GuideProblem, read_guide, scope_of
 
@@ -24,7 +24,7 @@ def check_autonomous_agent(step: StepView, plan: PlanView) -> Iterator[Diagnosti
     yield from _guides("skills", agent.skills, step, plan)
     yield from _tools(agent, step, plan)
     yield from _outcomes(agent, step, plan)
-    if not only_a_tool(step, plan):
+    if step.on_spine:
         yield from _routes(agent, step, plan)
 
 

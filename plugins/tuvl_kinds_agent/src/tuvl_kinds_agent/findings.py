@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tuvl_core import Code, Diagnostic, PlanView, ProjectError, StepView, declared
+from tuvl_core import Code, Diagnostic, PlanView, ProjectError, StepView
 from tuvl_kinds_agent.codes import BAD_MODEL, NO_MODEL, UNKNOWN_MODEL
 
-__all__ = ["check_model", "finding", "only_a_tool"]
+__all__ = ["check_model", "finding"]
 
 Place = tuple[str | int, ...]
 
@@ -51,13 +51,3 @@ def check_model(model: str | None, step: StepView, plan: PlanView) -> Iterator[D
         # A warning, for the document may be added where the project is deployed; `prepare` refuses to run without.
         message = f"{error.message}; `run` refuses the workflow without it"
         yield finding(UNKNOWN_MODEL, message, step, plan, place, None if literal else add)
-
-
-def only_a_tool(step: StepView, plan: PlanView) -> bool:
-    """Whether only some agent's call reaches this step, so that its routes never count."""
-    owned = any(
-        child.ref == step.id and child.role == "tool"
-        for other in plan.steps.values()
-        for child in declared(plan.kind_of(other), "children", other, plan)
-    )
-    return owned and all(step.id not in other.routes.values() for other in plan.steps.values())

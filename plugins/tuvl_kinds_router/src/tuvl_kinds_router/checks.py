@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tuvl_core import Code, Diagnostic, Path, PlanView, StepView, declared
+from tuvl_core import Code, Diagnostic, Path, PlanView, StepView
 from tuvl_kinds_router.config import NO_VALUE, UNARY, Comparison, RouterConfig
 
 __all__ = ["CODES", "check"]
@@ -49,18 +49,8 @@ def check(step: StepView, plan: PlanView) -> Iterator[Diagnostic]:
         yield from _comparison(config.condition, step, plan)
     elif config.match is not None:
         yield from _path(config.match.field, step, plan, "match", "field")
-    if not only_a_tool(step, plan):
+    if step.on_spine:
         yield from _routes(config, step, plan)
-
-
-def only_a_tool(step: StepView, plan: PlanView) -> bool:
-    """Whether only some other step's call reaches this one, so that its routes never count."""
-    owned = any(
-        child.ref == step.id and child.role == "tool"
-        for other in plan.steps.values()
-        for child in declared(plan.kind_of(other), "children", other, plan)
-    )
-    return owned and all(step.id not in other.routes.values() for other in plan.steps.values())
 
 
 def _comparison(comparison: Comparison, step: StepView, plan: PlanView) -> Iterator[Diagnostic]:

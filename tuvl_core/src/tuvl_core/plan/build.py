@@ -23,7 +23,10 @@ def build_plan(project: Project, definition: Definition[WorkflowSpec]) -> Plan:
     }
     plan = Plan(workflow=definition.name, definition=definition, project=project, steps=steps, spine=())
     for step in steps.values():
-        _declare(step, plan)
+        try:
+            _declare(step, plan)
+        except Exception as error:  # reported by the checks, and refused by the compiler
+            step.undeclared = error
     _lay_spine(plan)
     return plan
 

@@ -12,7 +12,7 @@ from tuvl_core.plan.bound import check_demands
 from tuvl_core.plan.build import build_plan
 from tuvl_core.plan.flow import CODES as FLOW_CODES
 from tuvl_core.plan.flow import check_flow, check_output, check_signals
-from tuvl_core.plan.model import Plan
+from tuvl_core.plan.model import Plan, PlanStep
 from tuvl_core.plan.suppress import CODES as SUPPRESS_CODES
 from tuvl_core.plan.suppress import suppress
 from tuvl_core.plan.taint import CODES as TAINT_CODES
@@ -20,7 +20,6 @@ from tuvl_core.plan.taint import check_taint
 from tuvl_core.tools import check_schema
 
 if TYPE_CHECKING:
-    from tuvl_core.diagnostics import Location
     from tuvl_core.project import Project
 
 __all__ = ["CODES", "check_project", "check_workflow"]
@@ -64,13 +63,7 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
     """Check one workflow's plan. Runs no user code."""
     found = [*_kernel_checks(plan), *check_output(plan)]
     for step in plan.steps.values():
-        own = _guarded(
-            partial(step.kind.validate, step, plan),
-            owner=step.distribution,
-            workflow=plan.workflow,
-            step=step.id,
-            where=step.locate(),
-        )
+        own = _guarded(partial(_of_step, step, plan), owner=step.distribution, workflow=plan.workflow, step=step)
         found += [*own, *check_signals(step, plan, own)]
     for candidate, validator in plan.project.plugins.validators:
         found += _guarded(
@@ -79,6 +72,12 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
             workflow=plan.workflow,
         )
     return sort_diagnostics([*found, *check_flow(plan), *check_demands(plan), *check_taint(plan)])
+
+
+def _of_step(step: PlanStep, plan: Plan) -> Iterable[Diagnostic]:
+    if step.undeclared is not None:
+        raise step.undeclared
+    return step.kind.validate(step, plan)
 
 
 def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:
@@ -106,8 +105,7 @@ def _guarded(
     *,
     owner: str,
     workflow: str,
-    step: str | None = None,
-    where: Location | None = None,
+    step: PlanStep | None = None,
 ) -> list[Diagnostic]:
     try:
         return list(check())
@@ -115,11 +113,19 @@ def _guarded(
         return [
             Diagnostic.of(
                 CHECK_CRASHED,
-                f"a check of {owner} raised {type(error).__name__}: {error}",
-                location=where,
+                f"a check of {owner} raised {type(error).__name__}: {error}{_origin(error)}",
+                location=step.locate() if step is not None else None,
                 workflow=workflow,
-                step=step,
+                step=step.id if step is not None else None,
                 plugin=owner,
                 hint="report it to the package's authors; its other findings may be missing",
             )
         ]
+
+
+def _origin(error: Exception) -> str:
+    """Where it was raised: module and line, which are the same on every machine."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f" ({trace.tb_frame.f_globals.get('__name__', '?')}, line {trace.tb_lineno})" if trace is not None else ""

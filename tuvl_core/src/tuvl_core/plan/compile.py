@@ -36,6 +36,9 @@ def compile_workflow(project: Project, name: str) -> Plan:
     refuse(name, check_workflow(plan))
     if plan.first is None:
         raise ProjectError(f"workflow {name!r} has no step to start at")
+    for step in plan.steps.values():
+        if step.undeclared is not None:
+            raise ProjectError(_crashed(step, "say what it declares", step.undeclared)) from step.undeclared
     for step in _children_first(plan):
         step.prepared = prepare_step(step, plan)
     if plan.spec.input is not None:
@@ -120,7 +123,9 @@ def prepare_step(step: PlanStep, plan: Plan) -> Any:
     except ProjectError:
         raise
     except Exception as error:
-        raise ProjectError(
-            f"{step.locate()}: step {step.id!r}: kind {step.kind_name} ({step.distribution}) "
-            f"could not prepare it: {type(error).__name__}: {error}"
-        ) from error
+        raise ProjectError(_crashed(step, "prepare it", error)) from error
+
+
+def _crashed(step: PlanStep, what: str, error: Exception) -> str:
+    kind = f"kind {step.kind_name} ({step.distribution})"
+    return f"{step.locate()}: step {step.id!r}: {kind} could not {what}: {type(error).__name__}: {error}"

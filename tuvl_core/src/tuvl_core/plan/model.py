@@ -54,6 +54,7 @@ class PlanStep:
         child_refs: Its references, as the kind declared them.
         prepared: What the kind made of it at compile time.
         successors: The steps its signals lead to, filled as runs meet them.
+        undeclared: What its kind raised when it was asked what it declares; such a plan cannot run.
     """
 
     id: str
@@ -73,6 +74,7 @@ class PlanStep:
     child_refs: tuple[Child, ...] = ()
     prepared: Any = None
     successors: dict[str, PlanStep] = attrs.field(factory=dict, repr=False)
+    undeclared: Exception | None = attrs.field(default=None, repr=False)
     timeout: float | None = None
 
     @property
