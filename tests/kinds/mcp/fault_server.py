@@ -1,6 +1,6 @@
 """A small server that does what servers should not; plain JSON lines, so that it starts at once.
 
-python fault_server.py [--banner] [--stubborn] [--slow SECONDS] [--exit-at-start CODE] [--mute] [--fork]
+python fault_server.py [--banner] [--stubborn] [--slow SECONDS] [--exit-at-start CODE] [--mute] [--fork] [--odd-list]
 """
 
 import json
@@ -43,9 +43,13 @@ TOOLS = [
             "refuse",
             "ask",
             "mute_pipe",
+            "raw",
         )
     ),
 ]
+
+
+NOTHING = object()
 
 
 def send(message):
@@ -69,7 +73,13 @@ def call(id, name, given, params):
     if name == "last_words":
         send({"id": id, "result": text("just in time")})
         os._exit(0)
+    if name == "raw":
+        sys.stdout.write(given["line"].replace("ID", json.dumps(id)) + "\n")
+        sys.stdout.flush()
+        return NOTHING
     if name == "sleep":
+        if "touch" in given:
+            open(given["touch"], "w").close()
         time.sleep(given["seconds"])
         return text("slept")
     if name == "big":
@@ -110,6 +120,9 @@ def main():
         print("*** Welcome to the server ***", flush=True)
     if "--stubborn" in flags:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for flag in flags:
+        if flag.startswith("--describe="):
+            TOOLS[0]["description"] = f"Say {flag.partition('=')[2]}."
     if "--fork" in flags:
         subprocess.Popen(["sleep", "977"])
     for line in sys.stdin:
@@ -131,12 +144,16 @@ def main():
             }  # fmt: skip
         elif method == "ping":
             result = {}
+        elif method == "tools/list" and "--odd-list" in flags:
+            result = {"tools": [{**TOOLS[0], "description": "half of \ud800"}]}
         elif method == "tools/list":
             result = {"tools": TOOLS, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         elif method == "tools/call":
             result = call(id, params["name"], params.get("arguments") or {}, params)
         else:
             result = None
+        if result is NOTHING:
+            continue
         if result is None:
             send({"id": id, "error": {"code": -32601, "message": f"no method {method}"}})
         else:

@@ -16,6 +16,7 @@ import mcp_types
 from mcp import Client, MCPError
 
 from tuvl_core import TimeLimit
+from tuvl_kinds_mcp.answers import malformed
 from tuvl_kinds_mcp.definitions import ToolDefinition
 from tuvl_kinds_mcp.failures import CallFailed, excerpt, explain, first_cause
 from tuvl_kinds_mcp.quiet import quiet_context, silence
@@ -33,7 +34,6 @@ _MAX_PAGES: Final = 100
 _INFO: Final = mcp_types.Implementation(name="tuvl", version="3")
 _NOT_DONE: Final = (400, 404, 410)
 """What HTTP servers answer where they do not know a session, and have done nothing."""
-_TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 
 
 class Connection:
@@ -141,7 +141,7 @@ class Connection:
         except CallFailed as problem:
             failure = problem
         except BaseException as error:
-            failure = CallFailed(self._why(error), type="connection")
+            failure = malformed(first_cause(error), self._secrets) or CallFailed(self._why(error), type="connection")
         finally:
             self._over(failure)
 
@@ -201,7 +201,7 @@ class Connection:
             self._ended.set_result(None)
 
     async def _notice(self, message: Any) -> None:
-        if getattr(message, "method", None) == _TOOLS_CHANGED:
+        if getattr(message, "method", None) == "notifications/tools/list_changed":
             self.tools = None
 
     # --- its use -------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ class Connection:
         for _ in range(_MAX_PAGES):
             params = mcp_types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
             page = await session.list_tools(params=params)
-            found.update({tool.name: ToolDefinition.of(tool) for tool in page.tools})
+            found.update({tool.name: ToolDefinition.of(tool, self.server.telling) for tool in page.tools})
             cursor = page.next_cursor
             if cursor is None:
                 break
@@ -303,6 +303,8 @@ class Connection:
         error = task.exception()
         if error is None:
             return task.result()
+        if (problem := malformed(error, self._secrets)) is not None:
+            raise problem
         if isinstance(error, MCPError) and not _lost(error):
             raise self._refused(error)
         # The SDK holds results to the protocol and to the schema that the server declared.
@@ -317,15 +319,15 @@ class Connection:
     def _refused(self, error: MCPError) -> CallFailed:
         """What a server answered instead of a result."""
         text = f"it answers with error {error.code}: {explain(error, self._secrets)}"
-        if self._status >= 400:
-            text += f" (status {self._status})"
-        return CallFailed(text, type="protocol_error")
+        return CallFailed(text + self._shown_status(), type="protocol_error")
+
+    def _shown_status(self) -> str:
+        return f" (status {self._status})" if self._status >= 400 else ""
 
     def _why(self, error: BaseException) -> str:
         if self._process is not None and self._process.exit_code is not None:
             return self._process.epitaph(self._secrets)
-        status = f" (status {self._status})" if self._status >= 400 else ""
-        return self._with_stderr(explain(error, self._secrets) + status)
+        return self._with_stderr(explain(error, self._secrets) + self._shown_status())
 
     def _with_stderr(self, text: str) -> str:
         said = excerpt(bytes(self._process.stderr), self._secrets, tail=True) if self._process is not None else ""

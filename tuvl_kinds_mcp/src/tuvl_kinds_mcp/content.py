@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
 
-__all__ = ["result_text", "result_value"]
+__all__ = ["read_strictly", "result_text", "result_value"]
 
 _BINARY: Final = ("data", "blob")
 _RESOURCE: Final = "resource"
@@ -100,8 +100,29 @@ def _refuse_constant(name: str) -> NoReturn:
 def _read_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError("a number is too large")
+        raise ValueError(f"the number {text[:40]} is out of reach")
     return number
 
 
+def read_strictly(text: str) -> Any:
+    """Read what a person wrote as JSON, where nothing may be lost without a word.
+
+    Raises:
+        ValueError: It is no JSON, a number in it is out of reach, or a key is given twice.
+        RecursionError: It is nested too deeply.
+    """
+    return _decode_strictly(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is given twice")
+    return found
+
+
 _decode: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_read_float).decode
+_decode_strictly: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_read_float
+).decode

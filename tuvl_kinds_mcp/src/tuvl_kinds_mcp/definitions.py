@@ -8,6 +8,8 @@ from typing import Any
 
 import attrs
 
+from tuvl_kinds_mcp.censor import without
+
 __all__ = ["ToolDefinition"]
 
 
@@ -26,9 +28,9 @@ class ToolDefinition:
     schema: Mapping[str, Any] = attrs.field(eq=False)
 
     @classmethod
-    def of(cls, tool: Any) -> ToolDefinition:
-        """Take what the SDK gives."""
-        return cls(tool.name, tool.description or "", tool.input_schema or {})
+    def of(cls, tool: Any, secrets: tuple[str, ...] = ()) -> ToolDefinition:
+        """Take what the SDK gives, without secrets."""
+        return cls(tool.name, without(tool.description or "", secrets), without(tool.input_schema or {}, secrets))
 
     def to_lock(self) -> dict[str, Any]:
         """What stands for it in `tuvl.lock`."""

@@ -30,6 +30,7 @@ from tuvl_core import (
     open_secrets,
     reads_of,
     to_wire,
+    too_deep,
 )
 from tuvl_kinds_mcp.checks import check
 from tuvl_kinds_mcp.config import MCPConfig
@@ -156,6 +157,7 @@ class MCP(StepKind):
 
     async def run(self, call: StepCall) -> StepResult:
         """Call the tool, read its result, keep what was asked for."""
+        from tuvl_kinds_mcp.censor import without
         from tuvl_kinds_mcp.content import result_text, result_value
         from tuvl_kinds_mcp.failures import clean
 
@@ -173,7 +175,10 @@ class MCP(StepKind):
             # The server's own words, as a model can act on them.
             text = clean(result_text(result), server.secrets)
             raise StepError(text or f"{where}: it failed and did not say why", type="tool_error")
-        return _kept(prepared, where, result_value(result))
+        value = result_value(result)
+        if too_deep(value):
+            raise StepError(f"{where}: its result is nested too deeply", type="bad_response")
+        return _kept(prepared, where, without(value, server.telling))
 
 
 def _arguments(call: StepCall) -> dict[str, Any]:

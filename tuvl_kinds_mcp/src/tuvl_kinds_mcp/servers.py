@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from tuvl_core import PlanView, Secret, StepView
+from tuvl_kinds_mcp.censor import secrets_in
 from tuvl_kinds_mcp.config import McpKeys, MCPServerSpec, Transport
 
 __all__ = ["DOCUMENT", "SAFE_ENVIRONMENT", "Server", "find_server", "safe_environment"]
@@ -84,12 +86,17 @@ class Server:
         return self.command if self.transport == "stdio" else self.host
 
     @property
+    def telling(self) -> tuple[str, ...]:
+        """Texts of its configuration that must not show in its results either."""
+        return _telling(self)
+
+    @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts of its configuration that must not show."""
+        """Texts of its configuration that must not show where something went wrong."""
         values = [value for _, value in (*self.env, *self.headers)]
         parts = urlsplit(self.url)
         found = [parts.password, parts.query, *(pair.partition("=")[2] for pair in parts.query.split("&"))]
-        return tuple(text for text in (*values, *_credentials(values), *found) if text)
+        return tuple(text for text in (*values, *_credentials(values), *found, *self.telling) if text)
 
 
 def host_of(url: str) -> str:
@@ -120,6 +127,11 @@ def safe_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """
     ours = os.environ if env is None else env
     return {name: ours[name] for name in SAFE_ENVIRONMENT if name in ours}
+
+
+@lru_cache(maxsize=256)
+def _telling(server: Server) -> tuple[str, ...]:
+    return secrets_in(server.args, server.env, server.url, server.headers)
 
 
 def _opened(value: Secret) -> str:

@@ -20,6 +20,7 @@ import anyio
 import mcp_types
 from mcp.shared.message import SessionMessage
 
+from tuvl_kinds_mcp.answers import stand_ins
 from tuvl_kinds_mcp.failures import CallFailed, excerpt
 from tuvl_kinds_mcp.servers import Server, safe_environment
 
@@ -236,6 +237,7 @@ class _Incoming(_Stream):
         super().__init__(process)
         self._stray = stray
         self._lines: deque[bytes] = deque()
+        self._waiting: deque[SessionMessage] = deque()
         self._rest = bytearray()
 
     def __aiter__(self) -> Self:
@@ -254,8 +256,8 @@ class _Incoming(_Stream):
             anyio.EndOfStream: There are no more.
         """
         while not self._closed:
-            while self._lines:
-                message = self._message(self._lines.popleft())
+            while self._lines or self._waiting:
+                message = self._waiting.popleft() if self._waiting else self._message(self._lines.popleft())
                 if message is not None:
                     return message
             if not await self._read():
@@ -284,8 +286,10 @@ class _Incoming(_Stream):
             return None
         try:
             message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:
-            self._leave(line)
+        except ValueError as error:
+            self._waiting.extend(stand_ins(line, error))
+            if not self._waiting:
+                self._leave(line)
             return None
         return SessionMessage(message)
 

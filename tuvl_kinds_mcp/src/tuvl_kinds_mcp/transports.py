@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tuvl_kinds_mcp.answers import stand_ins_of_error
 from tuvl_kinds_mcp.servers import Server
 from tuvl_kinds_mcp.stdio import ChildProcess, stdio_transport
 
@@ -76,6 +78,7 @@ class _Watched:
     def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
         self._stream = stream
         self._ended = ended
+        self._waiting: deque[Any] = deque()
 
     @property
     def last_context(self) -> Any:
@@ -84,7 +87,7 @@ class _Watched:
 
     async def receive(self) -> Any:
         try:
-            return await self._stream.receive()
+            return await self._next(self._stream.receive)
         except Exception:
             self._ended()
             raise
@@ -94,10 +97,19 @@ class _Watched:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._stream.__anext__()
+            return await self._next(self._stream.__anext__)
         except Exception:
             self._ended()
             raise
+
+    async def _next(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+        if self._waiting:
+            return self._waiting.popleft()
+        item = await receive()
+        if isinstance(item, Exception) and (found := stand_ins_of_error(item)):
+            self._waiting.extend(found)
+            return self._waiting.popleft()
+        return item
 
     async def aclose(self) -> None:
         await self._stream.aclose()
