@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core.diagnostics import Code, Diagnostic, sort_diagnostics
 from tuvl_core.plan.bound import CODES as BOUND_CODES
@@ -17,6 +17,7 @@ from tuvl_core.plan.suppress import CODES as SUPPRESS_CODES
 from tuvl_core.plan.suppress import suppress
 from tuvl_core.plan.taint import CODES as TAINT_CODES
 from tuvl_core.plan.taint import check_taint
+from tuvl_core.structure import did_you_mean
 from tuvl_core.tools import check_schema
 
 if TYPE_CHECKING:
@@ -36,13 +37,28 @@ BAD_INPUT_SCHEMA: Final = Code(
     klass="structure",
     title="`spec.input` is no JSON Schema",
 )
+NO_INPUT: Final = Code(
+    code="TUVL-W004",
+    severity="error",
+    klass="flow",
+    title="`spec.input` asks for a key that it forbids, so no input fits",
+)
 CHECK_CRASHED: Final = Code(
     code="TUVL-P020",
     severity="warning",
     klass="flow",
     title="a plugin's check raised; its own findings are missing",
 )
-CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, CHECK_CRASHED, *FLOW_CODES, *BOUND_CODES, *TAINT_CODES, *SUPPRESS_CODES)
+CODES: Final = (
+    NO_SPINE,
+    BAD_INPUT_SCHEMA,
+    NO_INPUT,
+    CHECK_CRASHED,
+    *FLOW_CODES,
+    *BOUND_CODES,
+    *TAINT_CODES,
+    *SUPPRESS_CODES,
+)
 
 
 def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnostic]:
@@ -98,6 +114,23 @@ def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:
             location=definition.locate("spec", "input"),
             workflow=plan.workflow,
         )
+    elif schema is not None:
+        yield from _impossible_input(plan, schema)
+
+
+def _impossible_input(plan: Plan, schema: Mapping[str, Any]) -> Iterable[Diagnostic]:
+    if schema.get("additionalProperties") is not False or schema.get("patternProperties"):
+        return
+    known = schema.get("properties", {})
+    for index, name in enumerate(schema.get("required", ())):
+        if name not in known:
+            yield Diagnostic.of(
+                NO_INPUT,
+                f"the input needs `{name}`, and `additionalProperties: false` forbids it: it is no property",
+                location=plan.definition.locate("spec", "input", "required", index),
+                workflow=plan.workflow,
+                hint=did_you_mean(name, known) or "add it to `properties`",
+            )
 
 
 def _guarded(
