@@ -19,6 +19,8 @@ DECLARED = [
     "transactional",
     "capabilities",
     "cost",
+    "model_writes",
+    "sinks",
 ]
 KINDS = """
 import attrs
@@ -91,7 +93,7 @@ def test_kinds(desk):
     assert delay["depends_on_step"] == ["cost"]
     assert delay["cost"] == {
         "model_calls": None, "tool_calls": None, "tokens": None, "seconds": None, "money": None,
-        "why": "it depends on the step",
+        "call_tokens": None, "why": "it depends on the step", "reasons": {}, "how": "",
     }  # fmt: skip
     assert delay["schema"]["properties"]["seconds"]
     silent = kinds["acme.Silent"]
