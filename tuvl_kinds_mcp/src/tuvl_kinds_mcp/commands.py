@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import redirect_stdout
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from tuvl_core import Plugins, ProjectError, TuvlError, did_you_mean, load_project
+from tuvl_core import Plugins, ProjectError, TuvlError, did_you_mean, load_project, to_wire, too_deep
 
 if TYPE_CHECKING:
     from tuvl_core import Project
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 T = TypeVar("T")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+
+
+class _Seconds(click.FloatRange):
+    """A time that passes: NaN lies in no range and out of none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
+_SECONDS: Final = _Seconds(min=0.001)
 _DIRECTORY: Final = click.option(
     "-C",
     "directory",
@@ -51,20 +67,23 @@ def list_tools(server: str, directory: Path, as_json: bool) -> None:
     tools = _with_sessions(project, server, lambda sessions: sessions.tools(found, found.timeout))
     listed = [tools[name] for name in sorted(tools)]
     if as_json:
-        _echo_json({"server": server, "tools": [tool.to_lock() for tool in listed]})
+        _echo(
+            json.dumps({"server": server, "tools": [tool.to_lock() for tool in listed]}, indent=2, ensure_ascii=False)
+        )
         return
     for tool in listed:
-        _echo(_line(tool))
+        _echo(_shown(_line(tool)))
 
 
 @command.command("call")
 @click.argument("server")
 @click.argument("tool")
 @click.option("--arguments", metavar="JSON", help="A JSON object, or `@file` that holds one.")
-@click.option("--timeout", type=click.FloatRange(min=0.001), default=60.0, show_default=True, help="In seconds.")
+@click.option("--timeout", type=_SECONDS, default=60.0, show_default=True, help="In seconds.")
 @_DIRECTORY
 def call(server: str, tool: str, arguments: str | None, timeout: float, directory: Path) -> None:
     """Call TOOL of SERVER, and print its result: text as it is, everything else as JSON."""
+    from tuvl_kinds_mcp.censor import without
     from tuvl_kinds_mcp.content import result_text, result_value
     from tuvl_kinds_mcp.failures import clean
 
@@ -81,8 +100,11 @@ def call(server: str, tool: str, arguments: str | None, timeout: float, director
         text = clean(result_text(result), found.secrets) or "it failed and did not say why"
         raise TuvlError(f"MCP server {server!r}: the tool {tool!r} failed: {text}")
     value = result_value(result)
+    if too_deep(value):
+        raise TuvlError(f"MCP server {server!r}: the result of the tool {tool!r} is nested too deeply")
+    value = without(value, found.telling)
     if isinstance(value, str):
-        _echo(value)
+        _echo(_shown(value))
     else:
         _echo_json(value)
 
@@ -106,6 +128,8 @@ def _server(directory: Path, name: str) -> tuple[Project, Server]:
 
 
 def _read_arguments(given: str | None) -> dict[str, Any]:
+    from tuvl_kinds_mcp.content import read_strictly
+
     if given is None:
         return {}
     text = given
@@ -116,9 +140,13 @@ def _read_arguments(given: str | None) -> dict[str, Any]:
             why = getattr(error, "strerror", None) or "it is no UTF-8 text"
             raise click.BadParameter(f"{given[1:]}: {why}", param_hint="--arguments") from None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = read_strictly(text)
+    except RecursionError:
+        raise click.BadParameter("nested too deeply", param_hint="--arguments") from None
+    except ValueError as error:
         raise click.BadParameter(f"no JSON: {error}", param_hint="--arguments") from None
+    if too_deep(value):
+        raise click.BadParameter("nested too deeply", param_hint="--arguments")
     if not isinstance(value, dict):
         raise click.BadParameter("arguments come by name: give a JSON object", param_hint="--arguments")
     return value
@@ -156,4 +184,11 @@ def _echo(text: str) -> None:
 
 
 def _echo_json(value: Any) -> None:
-    _echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Write JSON for people, with every control character in its escaped form."""
+    text = json.dumps(to_wire(value), indent=2, ensure_ascii=False)
+    _echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def _shown(text: str) -> str:
+    """Text that a terminal shows and does not obey: control characters but line ends and tabs go."""
+    return _CONTROL.sub("\ufffd", text)
