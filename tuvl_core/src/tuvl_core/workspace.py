@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from tuvl_core.diagnostics import Diagnostic, sort_diagnostics
-from tuvl_core.documents import find_files
+from tuvl_core.documents import find_files, is_project_file
 from tuvl_core.plan.build import build_plan
 from tuvl_core.plan.check import check_workflow
 from tuvl_core.plan.suppress import suppress
@@ -97,13 +97,21 @@ class Workspace:
         self._assemble()
         self._stale.update(dict.fromkeys(self._project.workflows))
 
+    def holds(self, path: str) -> bool:
+        """Whether a file is, or would be, one of the project's: not in hidden folders, `tests/` and the like."""
+        return is_project_file(self._root, path)
+
     def edit(self, path: str, text: str | None) -> None:
         """Take in another text of a file.
 
         Args:
             path: The file, from the project's root, with `/`.
             text: Its text, saved or not; None: what is on the disk.
+
+        What is no file of the project changes nothing.
         """
+        if not self.holds(path):
+            return
         before = self._files.get(path)
         if text is None:
             self._texts.pop(path, None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["find_files"]
+__all__ = ["find_files", "is_project_file"]
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _SKIPPED: Final = frozenset(("tests", "node_modules", "__pycache__", "site-packages"))
@@ -24,6 +24,16 @@ def find_files(root: Path) -> list[Path]:
     seen: set[str] = set()
     found = sorted((name.split("/"), name) for name in _walk(str(base), "", str(base), seen))
     return [root / name for _, name in found]
+
+
+def is_project_file(root: Path, name: str) -> bool:
+    """Whether a file that lies, or would lie, at a relative path is one of the project's."""
+    *folders, file = name.split("/")
+    if any(part.startswith(".") for part in (*folders, file)) or not file.endswith(_SUFFIXES):
+        return False
+    if not _SKIPPED.isdisjoint(folders):
+        return False
+    return not any((root.joinpath(*folders[:end]) / "pyvenv.cfg").exists() for end in range(1, len(folders) + 1))
 
 
 def _walk(folder: str, prefix: str, base: str, seen: set[str]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""A language server for the YAML files of tuvl projects."""
