@@ -227,6 +227,8 @@ async def test_without_parameters_the_tenant_is_no_argument_either(shop: Any) ->
         ({"number": {"in": "{{ n }}"}}, {"n": []}),
         ({"number": {"like": "{{ n }}"}}, {"n": "%"}),
         ({"number": {"like": "{{ n }}"}}, {"n": "%%"}),
+        ({"number": {"like": "{{ n }}"}}, {"n": "%_%"}),
+        ({"number": {"like": "{{ n }}"}}, {"n": "_%"}),
         ({"number": {"gte": "{{ n }}"}}, {"n": ""}),
         ({"number": "{{ n }}"}, {"n": {"like": "%"}}),
         ({"number": {"is_null": False}}, {}),
@@ -278,7 +280,7 @@ async def test_an_id_that_names_nothing_changes_nothing(shop: Any, id: Any) -> N
 )
 async def test_what_can_be_seen_in_the_file_is_said_there(shop: Any, step: dict[str, Any], code: str) -> None:
     shop.workflow({"id": "it", "model": "Order", **step})
-    found = shop.check()
+    found = [item for item in shop.check() if item.code.startswith("TUVL-D")]
     assert [item.code for item in found] == [code], found
     assert found[0].step == "it"
     assert found[0].location is not None

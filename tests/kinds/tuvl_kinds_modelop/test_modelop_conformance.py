@@ -52,7 +52,7 @@ def test_it_is_silent_on_nothing(tmp_path: Path) -> None:
     tuvl = Path(sys.executable).with_name("tuvl")
     done = subprocess.run([tuvl, "kinds", "--json"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
     [found] = [item for item in json.loads(done.stdout)["kinds"] if item["name"] == "ModelOp"]
-    assert set(found["silent_on"]) <= {"children", "composite", "callable_as_tool"}
+    assert set(found["silent_on"]) <= {"children", "composite", "callable_as_tool", "model_writes", "sinks"}
 
 
 def test_declarations(sqlite_shop: Any) -> None:

@@ -150,6 +150,20 @@ async def test_secure_columns_are_secrets_whoever_reads_them(shop: Any) -> None:
     assert "pl4nted-token" not in json.dumps(result.to_dict())
 
 
+async def test_secure_columns_do_not_come_out_plain_through_functions(shop: Any) -> None:
+    shop.node(
+        "import sqlalchemy as sa\n@node('peek')\nasync def peek(ctx):\n"
+        "    db = ctx['_db']\n    token = db.table('Customer').c.token\n"
+        "    what = {'cast': sa.cast(token, sa.String), 'func': sa.func.lower(token)}[ctx['what']]\n"
+        "    return {'x': await db.execute(sa.select(what))}\n"
+    )
+    shop.workflow(functional("peek"))
+    for what in ("cast", "func"):
+        _, result = await shop.live({"what": what})
+        assert result.error is not None
+        assert "secure column" in result.error.message
+
+
 async def test_secure_values_are_in_no_record(shop: Any) -> None:
     await shop.fill([{"id": "c1", "name": "Ada", "token": "pl4nted-token"}], "Customer")
     shop.workflow({"id": "look", "model": "Customer", "operation": "read", "record_id": "c1"})

@@ -227,6 +227,71 @@ async def test_every_type_comes_back_as_it_went_in(shop: Any) -> None:
     assert copy == made
 
 
+@pytest.mark.parametrize(
+    "value", [12345678901234567890123, 10**300, 100.0, 0.1, "text", True, [], {}, [1, [2.5]], "", -0.0]
+)
+async def test_json_of_any_kind_comes_back_as_it_went_in(shop: Any, value: Any) -> None:
+    shop.models = {"Everything": EVERYTHING}
+    make = {"id": "make", "model": "Everything", "operation": "create", "payload": {"jsonb": "{{ value }}"}}
+    look = {"id": "look", "model": "Everything", "operation": "read", "record_id": "{{ make_result.id }}"}
+    result = await shop.run(make, look, context={"value": value})
+    assert result.status == "completed", result.error
+    assert result.context["look_result"]["jsonb"] == value == result.context["make_result"]["jsonb"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("timestamptz", "2026-01-31T12:00:00.1234567Z"),
+        ("timestamp", "2026-01-31T12:00:00.0000001"),
+        ("money", "0.00001"),
+        ("varchar", "01234567890"),
+        ("smallint", 32768),
+        ("integer", 1.5),
+        ("date", "2026-02-30"),
+        ("text", "a\x00b"),
+        ("enum", "maybe"),
+        ("uuid", "nobody"),
+        ("bytea", "/wA="),
+        ("boolean", 1),
+    ],
+)
+async def test_a_value_that_would_be_bent_is_refused(shop: Any, field: str, value: Any) -> None:
+    shop.models = {"Everything": EVERYTHING}
+    shop.workflow({"id": "make", "model": "Everything", "operation": "create", "payload": {field: "{{ value }}"}})
+    run, result = await shop.live({"value": value})
+    assert result.status == "stopped"
+    assert run.context["_last_error_type"] == "bad_value"
+    assert field in run.context["_last_error"]
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "leaves"),
+    [
+        ("numeric", "-0", "0"),
+        ("numeric", "1E+22", "10000000000000000000000"),
+        ("money", -0.0, "0.0000"),
+        ("float", 10, 10.0),
+        ("timestamptz", "2026-01-31T12:00:00.1234560Z", "2026-01-31T12:00:00.123456"),
+        ("text", 3.5, "3.5"),
+    ],
+)
+async def test_one_value_has_one_form(shop: Any, field: str, given: Any, leaves: Any) -> None:
+    shop.models = {"Everything": EVERYTHING}
+    make = {"id": "make", "model": "Everything", "operation": "create", "payload": {field: "{{ given }}"}}
+    look = {"id": "look", "model": "Everything", "operation": "read", "record_id": "{{ make_result.id }}"}
+    result = await shop.run(make, look, context={"given": given})
+    for record in (result.context["make_result"], result.context["look_result"]):
+        shown = record[field]
+        assert repr(shown) == repr(leaves) or (field == "timestamptz" and shown.startswith(leaves))
+
+
+async def test_text_sorts_and_compares_by_its_characters(shop: Any) -> None:
+    await shop.fill([{"number": text} for text in ("b", "B", "a", "A", "é", "_x")])
+    assert [row["number"] for row in await shop.rows(order_by="number")] == ["A", "B", "_x", "a", "b", "é"]
+    assert {row["number"] for row in await shop.rows(filters={"number": {"lt": "a"}})} == {"A", "B", "_x"}
+
+
 async def test_nothing_is_null(shop: Any) -> None:
     shop.models = {"Everything": EVERYTHING}
     nothing = dict.fromkeys(GIVEN)

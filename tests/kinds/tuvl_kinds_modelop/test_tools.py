@@ -95,6 +95,20 @@ def test_what_the_author_wrote_asks_for_its_variables_with_the_fields_types(sqli
     assert set(schema["required"]) == {"ticket", "kilos", "text"}
 
 
+async def test_a_model_may_give_the_members_of_a_list(shop: Any) -> None:
+    find = {"id": "find", "model": "Order", "operation": "list", "description": "Find.", "order_by": "number",
+            "filters": {"number": {"in": "{{ numbers }}"}, "note": {"is_null": "{{ bare }}"}}}  # fmt: skip
+    actor = shop.agent([turn(tool_call("find", json.dumps({"numbers": ["A-1", "A-3"], "bare": True}))), answer()], find)
+    kept = (shop.root / "Workflow-w-.yaml").read_text()
+    await shop.fill([{"number": f"A-{n}"} for n in range(1, 4)])
+    (shop.root / "Workflow-w-.yaml").write_text(kept)
+    await shop.live()
+    offered = actor.tools[0][0]["function"]["parameters"]["properties"]
+    assert offered["numbers"]["type"] == "array"
+    assert offered["bare"] == {"type": "boolean"}
+    assert [row["number"] for row in actor.answers()[0]["find_result"]] == ["A-1", "A-3"]
+
+
 def test_parts_that_are_left_open_join_those_that_are_not(sqlite_shop: Any) -> None:
     schema = offered(
         sqlite_shop, {"operation": "update", "filters": {"state": "{{ was }}", "weight": {"gt": "{{ above }}"}}}

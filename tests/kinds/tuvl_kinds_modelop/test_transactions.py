@@ -67,6 +67,45 @@ async def test_a_failed_statement_that_is_routed_does_not_spoil_the_run(shop: An
     assert await numbers(shop) == ["A-1", "A-2"]
 
 
+async def test_a_failed_read_that_is_routed_does_not_spoil_the_run(postgresql_shop: Any) -> None:
+    shop = postgresql_shop
+    await shop.fill([{"number": "A-0"}])
+    shop.models["Wrong"] = {"tablename": "orders2", "fields": [{"name": "id", "type": "integer", "primary_key": True}]}
+    shop.source["create_tables"] = False
+    result = await shop.run(
+        create("a", "A-1"),
+        {"id": "look", "model": "Wrong", "operation": "list", "routes": {"error": "c"}},
+        create("c", "A-2"),
+    )
+    assert [entry.signal for entry in result.path] == ["default", "error", "default"]
+    assert result.status == "completed", result.error
+    del shop.models["Wrong"]
+    (shop.root / "ModelDefinition-Wrong-.yaml").unlink()
+    assert await numbers(shop) == ["A-0", "A-1", "A-2"]
+
+
+async def test_a_run_may_be_cancelled_at_any_moment(shop: Any) -> None:
+    """Nothing is half-written, no connection and no turn to write is lost, and the next run works."""
+    shop.workflow(
+        {"id": "a", "model": "Order", "operation": "create", "payload": {"number": "{{ n }}-a"}},
+        {"id": "look", "model": "Order", "operation": "list"},
+        {"id": "b", "model": "Order", "operation": "create", "payload": {"number": "{{ n }}-b"}},
+    )
+    app = await shop.open()
+    assert (await app.run("w", {"n": "warm"})).status == "completed"
+    for turn in range(80):
+        run = asyncio.ensure_future(app.run("w", {"n": f"{turn:03}"}))
+        await asyncio.sleep(turn * 0.00015)
+        run.cancel()
+        done, _ = await asyncio.wait({run}, timeout=10)
+        assert done, f"the run that was cancelled in turn {turn} did not end"
+    assert (await app.run("w", {"n": "after"})).status == "completed"
+    found = await numbers(shop)
+    assert {"warm-a", "warm-b", "after-a", "after-b"} <= set(found)
+    assert len(found) % 2 == 0
+    assert {name[:-2] for name in found if name.endswith("-a")} == {name[:-2] for name in found if name.endswith("-b")}
+
+
 async def test_errors_say_what_was_violated_and_never_a_value(shop: Any) -> None:
     shop.workflow(create("a", "S3CR3T-9"), create("twin", "S3CR3T-9"))
     run, result = await shop.live()

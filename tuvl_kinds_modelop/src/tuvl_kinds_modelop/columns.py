@@ -7,6 +7,7 @@ the SQL function `decimal_key` that every connection gets; moments are kept in U
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -86,7 +87,36 @@ class ExactNumeric(TypeDecorator[Decimal]):
         return format(value, "f") if isinstance(value, Decimal) and dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
+        if isinstance(value, Decimal):  # with the digits that it has, 100 and not 1E+2
+            value = format(value, "f")
         return Decimal(value) if isinstance(value, str) else value
+
+
+class PlainFloat(TypeDecorator[float]):
+    """A floating-point number; SQLite gives whole ones back as integers."""
+
+    impl = sa.Double
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
+        return float(value) if isinstance(value, int) else value
+
+
+class PlainJson(TypeDecorator[Any]):
+    """JSON; on SQLite as text, for a column of its own type JSON turns numbers into floating-point ones."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> TypeEngine[Any]:
+        """JSONB, or text."""
+        return dialect.type_descriptor(JSONB(none_as_null=True) if dialect.name == "postgresql" else sa.Text())
+
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
+        return value if value is None or dialect.name == "postgresql" else json.dumps(value, ensure_ascii=False)
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Any:
+        return value if value is None or dialect.name == "postgresql" else json.loads(value)
 
 
 class UtcDateTime(TypeDecorator[dt.datetime]):
@@ -135,26 +165,31 @@ def column_type(field: Field) -> TypeEngine[Any]:
     if field.type == "numeric":
         inner: TypeEngine[Any] = ExactNumeric(body.precision, body.scale if body.scale is not None else None)
     elif field.type in ("string", "varchar"):
-        inner = sa.String(body.length)
+        inner = _text(sa.String, body.length)
     elif field.type == "enum":
-        inner = sa.String(max(map(len, body.enum_values)))
+        inner = _text(sa.String, max(map(len, body.enum_values)))
     else:
         inner = _TYPES[field.type]()
     return Hidden(inner, field.wire()) if field.secure else inner
 
 
+def _text(kind: type[sa.String], length: int | None = None) -> TypeEngine[Any]:
+    """Text that sorts by its characters' numbers on both databases, whatever language a server speaks."""
+    return kind(length).with_variant(kind(length, collation="C"), "postgresql")
+
+
 _TYPES: Final[Mapping[str, Callable[[], TypeEngine[Any]]]] = {
-    "text": sa.Text,
+    "text": lambda: _text(sa.Text),
     "integer": sa.Integer,
     # Only a column of the type INTEGER counts by itself on SQLite.
     "bigint": lambda: sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
     "smallint": lambda: sa.SmallInteger().with_variant(sa.Integer(), "sqlite"),
-    "float": sa.Double,
+    "float": PlainFloat,
     "boolean": sa.Boolean,
     "uuid": sa.Uuid,
     "date": sa.Date,
     "timestamp": sa.DateTime,
     "timestamptz": UtcDateTime,
-    "jsonb": lambda: sa.JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql"),
+    "jsonb": PlainJson,
     "bytea": sa.LargeBinary,
 }

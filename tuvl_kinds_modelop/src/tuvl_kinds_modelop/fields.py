@@ -32,6 +32,8 @@ INTEGER_RANGES: Final[Mapping[str, tuple[int, int]]] = {
 _MAX_DIGITS: Final = 1000
 """Of a numeric without a precision; PostgreSQL has room for more, nobody for a text without end."""
 _MAX_SHOWN: Final = 40
+_TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
+"""A time with a digit beyond the microsecond, which would be lost."""
 
 
 class ValueRefusedError(ValueError):
@@ -123,6 +125,8 @@ _PLAIN: Final = frozenset(
 
 
 def _text(field: Field, value: Any) -> str:
+    if isinstance(value, (float, Decimal)) and not math.isfinite(value):
+        raise field.refuse(value, "text")
     if isinstance(value, (int, float, Decimal, uuid.UUID, dt.date)) and not isinstance(value, bool):
         value = str(to_wire(value))  # what a lone template yields where a text is meant
     if not isinstance(value, str):
@@ -174,7 +178,7 @@ def _numeric(field: Field, value: Any) -> Decimal:
         raise field.refuse(value, wanted) from None
     if not number.is_finite():
         raise field.refuse(value, wanted)
-    return _rounded(field, number)
+    return _rounded(field, number if number else abs(number))  # there is one nought
 
 
 def _rounded(field: Field, number: Decimal) -> Decimal:
@@ -241,6 +245,8 @@ def _date(field: Field, value: Any) -> dt.date:
 def _moment(field: Field, value: Any) -> dt.datetime:
     """A date and time; without an offset it is meant in UTC, and UTC is what is kept."""
     if isinstance(value, str):
+        if _TOO_FINE.search(value):
+            raise ValueRefusedError(f"field {field.name!r} takes a time to the microsecond, six digits after the point")
         try:
             value = dt.datetime.fromisoformat(value.strip())
         except ValueError:

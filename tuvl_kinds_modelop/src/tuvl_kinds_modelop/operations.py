@@ -110,7 +110,9 @@ async def perform(call: StepCall, prepared: Prepared, database: Database) -> Any
         StepError: A value does not fit, or the database refused it.
     """
     filled = _Filled(call, prepared)
-    repository = Repository(database, prepared.model.name, guarded=call.arguments is None)
+    # A tool call lies in a savepoint as a whole; on the spine a run goes on only where somebody routed the failure.
+    guarded = call.arguments is None and "error" in call.step.routes
+    repository = Repository(database, prepared.model.name, guarded=guarded)
     return await _OPERATIONS[filled.config.operation](filled, repository, database)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tuvl_core import PlanView, ProjectError, StepKind, StepView, Template, derive_parameters
@@ -10,7 +10,7 @@ from tuvl_kinds_modelop.config import ModelOpConfig
 from tuvl_kinds_modelop.documents import context_pins
 from tuvl_kinds_modelop.fields import INTEGER_RANGES, Field
 from tuvl_kinds_modelop.models import Model, Models
-from tuvl_kinds_modelop.operators import UNCOMPARABLE
+from tuvl_kinds_modelop.operators import OPERATORS, UNCOMPARABLE
 from tuvl_kinds_modelop.prepared import filter_templates
 
 __all__ = ["RECORD_ID", "json_schema_of", "model_of", "parameters"]
@@ -49,11 +49,11 @@ def parameters(step: StepView, plan: PlanView) -> dict[str, Any]:
     schema = derive_parameters(step, plan, StepKind())
     properties: dict[str, Any] = dict(schema.get("properties", {}))
     required: list[str] = list(schema.get("required", ()))
-    for name, field in _variables(config, model):
+    for name, wanted in _variables(config, model):
         if name in properties:
-            properties[name] = {**json_schema_of(field), **_description(field)}
+            properties[name] = wanted
     for field, needed in _open_fields(config, model):
-        properties[field.name] = {**json_schema_of(field), **_description(field)}
+        properties[field.name] = _schema_of(field)
         if needed and field.name not in required:
             required.append(field.name)
     result: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -119,28 +119,43 @@ def _open_fields(config: ModelOpConfig, model: Model) -> Iterator[tuple[Field, b
                 yield field, False
 
 
-def _variables(config: ModelOpConfig, model: Model) -> Iterator[tuple[str, Field]]:
+def _variables(config: ModelOpConfig, model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names that stand alone in the place of a field's value, and so have its type."""
     if config.record_id is not None:
-        yield from _lone(config.record_id, model.key)
+        yield from ((name, _schema_of(model.key)) for name in _lone(config.record_id))
     if config.payload is not None and isinstance(config.payload.source, Mapping):
         for name, value in config.payload.source.items():
             if name in model.fields:
-                yield from _lone(Template.of(value), model.fields[name])
+                yield from ((found, _schema_of(model.fields[name])) for found in _lone(Template.of(value)))
     if config.filters is not None:
-        for item in filter_templates(config.filters, model.fields):
-            field = model.fields.get(item.field)
-            if field is not None and item.operator in ("eq", "gt", "gte", "lt", "lte"):
-                yield from _lone(item.value, field)
+        yield from _compared(config.filters, model)
 
 
-def _lone(template: Template[Any], field: Field) -> Iterable[tuple[str, Field]]:
+def _compared(filters: Template[Any], model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names that stand alone as what a filter compares with."""
+    for item in filter_templates(filters, model.fields):
+        field = model.fields.get(item.field)
+        if field is None:
+            continue
+        for name in _lone(item.value):
+            if item.operator in OPERATORS:
+                yield name, _schema_of(field)
+            elif item.operator == "in":
+                yield name, {"type": "array", "items": _schema_of(field)}
+            elif item.operator == "is_null":
+                yield name, {"type": "boolean"}
+
+
+def _schema_of(field: Field) -> dict[str, Any]:
+    return {**json_schema_of(field), **_description(field)}
+
+
+def _lone(template: Template[Any]) -> list[str]:
     """The name, where the template is one name and nothing else."""
     names = [read.path for read in template.reads]
     text = template.source if isinstance(template.source, str) else ""
-    if template.lone and len(names) == 1 and len(names[0]) == 1 and text.strip("{} ") == names[0][0]:
-        return [(names[0][0], field)]
-    return []
+    alone = template.lone and len(names) == 1 and len(names[0]) == 1 and text.strip("{} ") == names[0][0]
+    return [names[0][0]] if alone else []
 
 
 def _without_definition(config: ModelOpConfig) -> dict[str, Any]:

@@ -222,7 +222,7 @@ class Repository:
 
     async def _do(self, model: Model, what: str, work: Callable[[AsyncConnection], Awaitable[T]], *, writes: bool) -> T:
         label = f"{what} {model.name}"
-        return await self._database.do(model.source, label, work, writes=writes, guarded=writes and self._guarded)
+        return await self._database.do(model.source, label, work, writes=writes, guarded=self._guarded)
 
     async def _count(self, model: Model, what: str, statement: sa.Update | sa.Delete) -> int:
         async def work(connection: AsyncConnection) -> int:
@@ -299,8 +299,8 @@ def means_nothing(condition: Condition) -> str | None:
         return "is empty"
     if operator == "in" and not isinstance(value, (str, Mapping)) and not list(value):
         return "is an empty list"
-    if operator == "like" and isinstance(value, str) and not value.strip("%"):
-        return "is true of every record"
+    if operator == "like" and isinstance(value, str) and not value.strip("%_"):
+        return "is true of records whatever they hold"
     return None
 
 

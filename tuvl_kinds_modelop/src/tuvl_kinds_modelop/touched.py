@@ -10,11 +10,13 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.sql import visitors
-from sqlalchemy.sql.elements import BinaryExpression, ColumnClause
+from sqlalchemy.sql.elements import BinaryExpression, Cast, ColumnClause, TypeCoerce
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.sql.operators import custom_op
 
 from tuvl_core import AccessError
 from tuvl_kinds_modelop.access import Verb
+from tuvl_kinds_modelop.columns import Hidden
 
 __all__ = ["changes_of", "tables_of"]
 
@@ -31,8 +33,14 @@ def tables_of(statement: Any) -> Iterator[sa.Table]:
     for element in visitors.iterate(statement):
         if _is_text(element):
             raise AccessError("text of SQL in a statement may touch anything; build it from `table(…)`")
+        if isinstance(element, (FunctionElement, Cast, TypeCoerce)) and _hidden_in(element):
+            raise AccessError("a secure column inside a function or cast would come out plain; select it as it is")
         if isinstance(element, sa.Table):
             yield element
+
+
+def _hidden_in(element: Any) -> bool:
+    return any(isinstance(getattr(part, "type", None), Hidden) for part in visitors.iterate(element))
 
 
 def changes_of(statement: Any) -> dict[sa.Table, Verb]:

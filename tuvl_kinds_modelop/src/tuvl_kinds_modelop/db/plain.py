@@ -16,6 +16,8 @@ __all__ = ["differs", "escaped", "final_name", "literals", "plain_metadata", "pl
 _SYNONYMS: Final = (
     (re.compile(r"\bFLOAT\b|\bREAL\b|\bDOUBLE\b(?! PRECISION)"), "DOUBLE PRECISION"),
     (re.compile(r"\bDECIMAL\b"), "NUMERIC"),
+    # How text sorts in a table that others made is theirs to say.
+    (re.compile(r' COLLATE "\w+"'), ""),
     (re.compile(r"DOUBLE PRECISION\(\d+\)"), "DOUBLE PRECISION"),
     (re.compile(r"NUMERIC\((\d+)\)"), r"NUMERIC(\1, 0)"),
     (re.compile(r"TIMESTAMP(?! WITH)"), "TIMESTAMP WITHOUT TIME ZONE"),

@@ -72,7 +72,7 @@ def _told(operation: ops.MigrateOperation, dialect: sa.Dialect) -> Iterator[Chan
 
 
 def _spelled(kind: Any, dialect: sa.Dialect) -> str:
-    return str(dialect.type_compiler_instance.process(kind))
+    return str(dialect.type_compiler_instance.process(kind)).replace(' COLLATE "C"', "")
 
 
 def _create_table(operation: Any, dialect: sa.Dialect) -> Iterator[Change]:
