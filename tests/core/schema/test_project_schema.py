@@ -270,6 +270,13 @@ def test_samples(agreed: Agreed, step: dict[str, Any], fits: bool) -> None:
     assert agreed.fits(data) == fits
 
 
+def test_a_document_kind_that_requires_more_metadata_than_a_name(agreed: Agreed) -> None:
+    data = {"kind": "acme.Shelf", "metadata": {"name": "a"}}
+    assert not agreed.fits(data)
+    (found,) = agreed.problems(data)
+    assert "metadata.owner" in found
+
+
 def test_one_kind(agreed: Agreed) -> None:
     step = project_schema(agreed.plugins, default_kind="Functional", kind="acme.Wait")
     assert jsonschema_rs.is_valid(step, {"id": "a", "kind": "acme.Wait"})

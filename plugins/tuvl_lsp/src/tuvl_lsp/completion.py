@@ -69,18 +69,21 @@ def complete(text: Text, index: int, read: Read) -> Completions:
     end = index + len(rest[0] if rest is not None else "")
     gap = " " if text.text[start - 1 : start] == ":" else ""
     alone = _ALONE.match(text.text[start_of_line:start]) and not text.text[end:end_of_line].strip()
+    behind_key = text.text[start_of_line:start].rstrip().endswith(":")
     for as_key in (True, False) if alone else (False,):
         marked = f"{text.text[:start]}{gap}{_MARKER}{':' if as_key else ''}{text.text[end:]}"
         look = read(marked)
         spot = find_text(look.documents, _MARKER)
-        offers = list(_offers(look, spot, new_key=bool(alone))) if spot is not None else []
+        offers = []
+        if spot is not None:
+            offers = list(_offers(look, spot, new_key=bool(alone), starts_mapping=not behind_key))
         if offers:
             shown = [attrs.evolve(item, text=gap + (item.text or item.label)) for item in offers]
             return Completions(start=start, end=end, offers=shown)
     return Completions(start=start, end=end, offers=[])
 
 
-def _offers(look: Look, spot: Spot, *, new_key: bool) -> Iterator[Offer]:
+def _offers(look: Look, spot: Spot, *, new_key: bool, starts_mapping: bool) -> Iterator[Offer]:
     if spot.key:
         yield from _keys(look, spot, spot.path[:-1], new=new_key)
         return
@@ -93,8 +96,9 @@ def _offers(look: Look, spot: Spot, *, new_key: bool) -> Iterator[Offer]:
     is_kind = spot.path[-1:] == ("kind",)
     for choice in look.knowledge.choices(spot.document.data, spot.path):
         yield _choice(look, spot, choice) if is_kind else Offer(label=_yaml(choice), what="value")
-    # A lone word where a mapping belongs is going to be a key of it.
-    yield from _keys(look, spot, spot.path, new=True)
+    if starts_mapping:
+        # A word where a mapping belongs is going to be a key of it.
+        yield from _keys(look, spot, spot.path, new=True)
 
 
 def _keys(look: Look, spot: Spot, path: tuple[str | int, ...], *, new: bool) -> Iterator[Offer]:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from lsprotocol import types
+from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from tuvl_core import TuvlError
@@ -53,7 +54,9 @@ class Server(LanguageServer):
             version("tuvl-lsp"),
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
         )
-        self._fixed = root.resolve() if root is not None else None
+        self._fixed = root.absolute() if root is not None else None
+        self._uris: dict[Path, str] = {}
+        # None: it could not be opened, which has been told.
         self._sessions: dict[Path, Session | None] = {}
         self._busy: asyncio.Task[None] | None = None
         self._settled = 0
@@ -63,6 +66,7 @@ class Server(LanguageServer):
         path = _path(uri)
         if path is None:
             return None
+        self._uris[path] = uri
         root = self._root(path)
         if root is None or not path.is_relative_to(root):
             return None
@@ -85,18 +89,23 @@ class Server(LanguageServer):
         """Publish the findings of files where they have changed."""
         for path, found in session.news():
             self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(uri=(session.root / path).as_uri(), diagnostics=found)
+                types.PublishDiagnosticsParams(uri=self.uri(session.root / path), diagnostics=found)
             )
+
+    def uri(self, path: Path) -> str:
+        """The name of a file, as the editor itself writes it: there is more than one way."""
+        return self._uris.get(path) or path.as_uri()
 
     def go_on(self) -> None:
         """See to it that what is left gets checked."""
         if self._busy is None or self._busy.done():
             self._busy = asyncio.get_running_loop().create_task(self._work())
 
-    def changed(self, uris: list[str]) -> None:
+    def changed(self, changed: list[str]) -> None:
         """Take in that files have changed on the disk."""
-        for session in filter(None, list(self._sessions.values())):
-            names = {path.relative_to(session.root).as_posix() for path in _under(session.root, uris)}
+        self._sessions = {root: session for root, session in self._sessions.items() if session is not None}
+        for session in filter(None, self._sessions.values()):
+            names = {path.relative_to(session.root).as_posix() for path in _under(session.root, changed)}
             if not names:
                 continue
             try:
@@ -147,8 +156,8 @@ class Server(LanguageServer):
             try:
                 self._sessions[root] = Session(root)
             except TuvlError as problem:
+                self._sessions[root] = None
                 self._say(root, problem)
-                return None
         return self._sessions[root]
 
     def _say(self, root: Path, problem: Exception) -> None:
@@ -242,8 +251,7 @@ def _answer(server: Server) -> None:
             return None
         text = session.text(place.path)
         start = text.index_of(place.line, place.column)
-        uri = (session.root / place.path).as_uri()
-        return types.Location(uri=uri, range=text.range(start, start))
+        return types.Location(uri=server.uri(session.root / place.path), range=text.range(start, start))
 
     _complete(server)
 
@@ -275,11 +283,11 @@ def _complete(server: Server) -> None:
 
 def _path(uri: str) -> Path | None:
     parts = urlsplit(uri)
-    return Path(unquote(parts.path)).resolve() if parts.scheme == "file" else None
+    return Path(uris.to_fs_path(uri) or "/").absolute() if parts.scheme == "file" else None
 
 
-def _under(root: Path, uris: list[str]) -> list[Path]:
-    paths = (path for uri in uris if (path := _path(uri)) is not None)
+def _under(root: Path, changed: list[str]) -> list[Path]:
+    paths = (path for uri in changed if (path := _path(uri)) is not None)
     return [path for path in paths if path.is_relative_to(root)]
 
 
