@@ -17,6 +17,7 @@ COMMANDS: Final = (
     _own("run", "Run a workflow to its end, live in the terminal."),
     _own("validate", "Check a project without running any of it."),
     _own("explain", "Explain a workflow: ways, reach, and what a run costs at most."),
+    _own("graph", "Draw a workflow."),
     _own("kinds", "List step kinds, document kinds and sections, and what each declares."),
     _own("plugins", "List plugins, and why any of them is left out."),
     _own("config", "List settings, their values and where they come from."),

@@ -22,6 +22,7 @@ __all__ = [
     "abandon",
     "claim_stdout",
     "echo",
+    "echo_bytes",
     "echo_json",
     "flush",
     "leave",
@@ -102,6 +103,18 @@ def echo(text: str, *, styled: bool = False) -> None:
         styled: It has colours of our own, left out where they cannot be seen, and nothing else to neutralise.
     """
     click.echo(text if styled else shown(text), file=_own)
+
+
+def echo_bytes(data: bytes) -> None:
+    """Write what is no text."""
+    stream = _own if _own is not None else sys.stdout
+    if stream is None:
+        return
+    stream.flush()
+    binary = getattr(stream, "buffer", None)
+    if binary is not None:
+        binary.write(data)
+        binary.flush()
 
 
 def echo_json(value: Any, *, compact: bool = False) -> None:
