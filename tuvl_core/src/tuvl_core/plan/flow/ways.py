@@ -94,7 +94,8 @@ def _left(graph: FlowGraph, cycle: tuple[str, ...]) -> bool:
 
 def _no_end(graph: FlowGraph) -> Iterator[Diagnostic]:
     plan = graph.plan
-    if any(edge.transition.kind == "complete" for id in graph.reachable for edge in graph.edges[id]):
+    ends = {edge.transition.kind for id in graph.reachable for edge in graph.edges[id]}
+    if "complete" in ends or "unrouted" in ends:  # what has no route is told of its step
         return
     yield Diagnostic.of(
         NO_END,
