@@ -110,6 +110,46 @@ def test_a_budget_is_overshot_by_one_call(tmp_path: Path):
     assert found["tokens"] == 24 + 10
 
 
+def test_a_budget_bounds_the_price_of_what_is_asked(tmp_path: Path):
+    sizes = ModelLimits(prompt_tokens=1000, answer_tokens=10, usd_per_prompt_token=1, usd_per_answer_token=2)
+    steps = [loop("work", turns=9, token_budget=500)]
+    found = values(bound_of(opened(tmp_path, steps, attempts=2, model_limits=sizes)))
+    # Twice what was asked and answered within the budget, and once more all attempts of a call that fails.
+    assert found["money"] == 2 * ((499 + 1010) * 1 + 9 * 10 * 2 + 1020)
+    steps[0]["agent"]["token_budget"] = 10**9
+    assert values(bound_of(opened(tmp_path, steps, attempts=2, model_limits=sizes)))["money"] == 2 * 9 * 1020
+
+
+class Stubborn:
+    """Takes no JSON Schema, fails once more, and answers."""
+
+    tool_calling = "schema"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        self.calls += 1
+        if request.response_format is not None:
+            raise ModelError("no schema", schema_refused=True)
+        if self.calls < 3:
+            raise ModelError("once more", retryable=True)
+        return ChatReply(
+            content='{"outcome": "resolved", "result": 1}', finish_reason="stop", usage=Usage(total_tokens=10)
+        )
+
+
+async def test_a_schema_that_is_refused_costs_an_attempt(tmp_path: Path):
+    project = opened(tmp_path, [loop("work", "ping"), PING], attempts=2)
+    model = Stubborn()
+    family = ModelFamily(prefix="test", create=lambda settings: model, tool_calling="schema")
+    add_family(project, family)
+    assert bound_of(project).run["model_calls"].value == 3
+    async with App(project) as app:
+        used = (await app.run("w")).usage
+    assert (used if isinstance(used, dict) else used.to_dict())["llm_attempts"] == 3 == model.calls
+
+
 def test_an_agent_that_is_a_tool_counts_in_the_last_turn_of_a_budget(tmp_path: Path):
     steps = [loop("work", "inner", turns=9, token_budget=25), loop("inner", "ping", turns=2), PING]
     found = bound_of(opened(tmp_path, steps, calls=3))

@@ -7,12 +7,15 @@ that a known limit of the answer bounds them too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from tuvl_core import Cost, PlanView, ProjectError, StepView, declared
 from tuvl_kinds_agent.config import AgentSpec, AutonomousAgentSpec
+
+if TYPE_CHECKING:
+    from tuvl_models import ModelLimits
 
 __all__ = ["cost_of_loop", "cost_of_question"]
 
@@ -28,6 +31,7 @@ class _Call:
         tokens: Tokens of the answer that counts, and its question.
         money: US dollars of one attempt.
         tools: How many tool calls an answer holds.
+        limits: All that is known of the model.
     """
 
     name: str
@@ -36,6 +40,7 @@ class _Call:
     tokens: int | None
     money: float | None
     tools: int | None
+    limits: ModelLimits
 
 
 def cost_of_question(step: StepView, plan: PlanView) -> Cost:
@@ -80,7 +85,7 @@ def cost_of_loop(step: StepView, plan: PlanView) -> Cost:
             _within_budget(agent.token_budget, call, _times(per_turn, tools.most("tokens"))),
         ),
         seconds=_sum(turns * call.seconds, _times(dispatched, tools.most("seconds"))),
-        money=_sum(_times(turns * call.attempts, call.money), _times(dispatched, tools.most("money"))),
+        money=_sum(_own_money(agent, call), _times(dispatched, tools.most("money"))),
         call_tokens=_largest([call.tokens, *tools.call_tokens()]),
         reasons=_reasons(call, tools, dispatched),
         how=_how(agent, call, per_turn),
@@ -114,7 +119,22 @@ def _call(model: str | None, plan: PlanView, timeout: float | None, agent: Auton
         tokens=limits.call_tokens,
         money=limits.usd_per_call,
         tools=limits.calls_in_an_answer,
+        limits=limits,
     )
+
+
+def _own_money(agent: AutonomousAgentSpec, call: _Call) -> Any:
+    """The most that an agent's own model calls cost.
+
+    Within a budget the questions of all turns that are answered hold no more tokens than that; an attempt that fails
+    asks the same question as the one that is answered. In the last turn every attempt may fail.
+    """
+    most = _times(agent.max_iterations * call.attempts, call.money)
+    asked, answered = call.limits.usd_per_prompt_token, call.limits.usd_per_answer_token
+    longest = call.limits.answer_tokens if call.limits.answer_tokens is not None else call.limits.window
+    tokens = _within_budget(agent.token_budget, call, 0)
+    one = _sum(_times(tokens, asked), _times(_times(agent.max_iterations, longest), answered), call.money)
+    return _least(most, _times(call.attempts, one))
 
 
 def _no_size(call: _Call) -> str:

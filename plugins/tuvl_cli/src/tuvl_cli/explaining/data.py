@@ -16,12 +16,13 @@ from tuvl_core import (
     Plan,
     PlanStep,
     RunBound,
+    StepKind,
     bound_run,
     declared,
     tainted_uses,
 )
 
-__all__ = ["explain"]
+__all__ = ["declares", "explain"]
 
 QUANTITIES: Final = ("model_calls", "tool_calls", "tokens", "seconds", "money")
 _FAILURES: Final = ("error", "aborted")
@@ -46,9 +47,17 @@ def explain(plan: Plan) -> dict[str, Any]:
     }
 
 
+def declares(step: PlanStep, what: str, plan: Plan) -> Any:
+    """What a step's kind declares; where its code raises, the worst case."""
+    try:
+        return declared(step.kind, what, step, plan)
+    except Exception:
+        return getattr(StepKind, what)
+
+
 def _asks_by_itself(step: PlanStep, bound: RunBound, plan: Plan) -> bool:
     """Whether a step's code may ask models in a way that tuvl does not see."""
-    capabilities = declared(step.kind, "capabilities", step, plan)
+    capabilities = declares(step, "capabilities", plan)
     return bool(capabilities.model) and bound.steps[step.id].model_calls == 0
 
 
@@ -65,7 +74,7 @@ def _owners(plan: Plan) -> dict[str, list[str]]:
 def _step(step: PlanStep, graph: FlowGraph, bound: RunBound, owners: list[str]) -> dict[str, Any]:
     plan = graph.plan
     edges = graph.edges.get(step.id, ())
-    capabilities = declared(step.kind, "capabilities", step, plan)
+    capabilities = declares(step, "capabilities", plan)
     return {
         "id": step.id,
         "kind": step.kind_name,
@@ -76,8 +85,8 @@ def _step(step: PlanStep, graph: FlowGraph, bound: RunBound, owners: list[str]) 
         "tools": [child.ref for child in step.child_refs if child.role == "tool"],
         "signals": [_signal(edge, step) for edge in edges],
         "swallows": list(_swallowed(edges, step)),
-        "reads": _keys(declared(step.kind, "reads", step, plan)),
-        "writes": _keys(declared(step.kind, "writes", step, plan)),
+        "reads": _keys(declares(step, "reads", plan)),
+        "writes": _keys(declares(step, "writes", plan)),
         "effects": step.effects.value,
         "transactional": step.transactional,
         "capabilities": _reach(capabilities),

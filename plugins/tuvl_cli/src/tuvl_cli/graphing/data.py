@@ -7,7 +7,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from tuvl_core import Diagnostic, FlowGraph, Plan, declared
+from tuvl_cli.explaining.data import declares
+from tuvl_core import Diagnostic, FlowGraph, Plan
 
 __all__ = ["Edge", "Node", "Picture", "picture_of"]
 
@@ -133,7 +134,7 @@ def _edges(graph: FlowGraph) -> Iterator[Edge]:
             yield Edge(source=step.id, target=child.ref, role="tool")
     if plan.spec.sections.get(_SUPERVISOR) is not None:
         for step in plan.steps.values():
-            if step.composite and declared(step.kind, "capabilities", step, plan).model:
+            if step.composite and declares(step, "capabilities", plan).model:
                 yield Edge(source=f"@{_SUPERVISOR}", target=step.id, role="watches")
 
 
