@@ -178,7 +178,7 @@ def test_infos_never_count(desk):
         "    return [Validator(codes=[NOTE], check=lambda plan: [Diagnostic.of(NOTE, 'noted')])]\n",
     )
     desk.simple("ok")
-    done = desk("validate", "--strict")
+    done = desk("validate", "--strict", "--notes")
     assert done.returncode == 0
     assert "info ACME-1: noted" in done.stdout
     assert "ACME-1" in desk("rule", "acme-1").stdout

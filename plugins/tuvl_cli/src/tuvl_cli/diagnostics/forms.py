@@ -15,9 +15,20 @@ if TYPE_CHECKING:
 __all__ = ["render", "summary"]
 
 
-def render(form: str, found: Sequence[Diagnostic], files: int, root: Path, plugins: Plugins) -> None:
-    """Print findings in one of the forms. JSON and SARIF have those too that are suppressed, and why."""
-    told = [item for item in found if item.suppression is None]
+def render(
+    form: str, found: Sequence[Diagnostic], files: int, root: Path, plugins: Plugins, *, notes: bool = True
+) -> None:
+    """Print findings in one of the forms. JSON and SARIF have those too that are suppressed, and why.
+
+    Args:
+        form: `text`, `json`, `sarif` or `github`.
+        found: The findings.
+        files: How many files were read.
+        root: The project's directory.
+        plugins: The loaded plugins.
+        notes: Whether people are told what is no fault too; programs always are.
+    """
+    told = [item for item in found if item.suppression is None and (notes or item.severity != "info")]
     if form == "json":
         echo_json({"diagnostics": [item.to_json() for item in found], "summary": summary(found, files)})
     elif form == "sarif":
