@@ -122,7 +122,9 @@ def test_entries_that_do_not_count(check, entry, code):
 
 
 def test_entries_as_tables_of_their_own(check):
-    toml = '[[validate.ignore]]\ncode = "TUVL-W003"\nreason = "x"\n[[validate.ignore]]\ncode = "TUVL-W015"\nreason = "y"\n'
+    toml = (
+        '[[validate.ignore]]\ncode = "TUVL-W003"\nreason = "x"\n[[validate.ignore]]\ncode = "TUVL-W015"\nreason = "y"\n'
+    )
     assert check(DOCUMENT.replace("@", ""), toml) == {"TUVL-W003": [(4, "x")], "TUVL-S061": [(4, "")]}
 
 
