@@ -55,6 +55,22 @@ def test_as_json(project: Any):
     assert found["not_counted"] == ["ok", "then"]
 
 
+def test_what_a_fallback_swallows(project: Any):
+    match = {
+        "id": "by",
+        "kind": "Router",
+        "match": {"field": "order.state"},
+        "routes": {"open": "END", "default": "do"},
+    }
+    project.workflow("r", match, {"id": "do", "runner": "ok"})
+    [swallowed] = json.loads(project("explain", "r", "--json").stdout)["steps"][0]["swallows"]
+    assert swallowed == {"signal": "default", "what": "every value of `order.state` that has no route", "target": "do"}
+    assert "swallows  every value of `order.state`" in project("explain", "r").stdout
+    del match["routes"]["default"]
+    project.workflow("r", match, {"id": "do", "runner": "ok"})
+    assert json.loads(project("explain", "r", "--json").stdout)["steps"][0]["swallows"] == []
+
+
 def test_as_text(project: Any):
     told = project("explain", "w").stdout
     assert "resolved → then" in told and "16 model calls" in told and "by spec.limits.timeout_s" in told

@@ -60,6 +60,25 @@ def test_as_json(project: Any):
     assert "TUVL-W014" in [item["code"] for item in nodes["then"]["diagnostics"]]
 
 
+SUPERVISOR = """
+from tuvl_core import Section, hookimpl
+
+@hookimpl
+def tuvl_workflow_sections():
+    return [Section(key="supervisor", spec=dict)]
+"""
+
+
+def test_a_supervisor_watches_agents(project: Any):
+    project.write("plugins/watch.py", SUPERVISOR)
+    project.workflow("w", *STEPS, supervisor={"watches": ["agents"]})
+    found = json.loads(project("graph", "w", "--format", "json").stdout)
+    watched = [(edge["source"], edge["target"]) for edge in found["edges"] if edge["role"] == "watches"]
+    assert watched == [("@supervisor", "work")]
+    assert "-. watches .->" in project("graph", "w").stdout
+    ElementTree.fromstring(project("graph", "w", "--format", "svg").stdout)
+
+
 def test_as_mermaid(project: Any):
     told = project("graph", "w").stdout
     assert told.startswith("flowchart TD\n")

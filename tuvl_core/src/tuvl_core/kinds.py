@@ -57,13 +57,15 @@ class Signals:
     Attributes:
         names: Every signal that is known.
         open: Whether others are possible too (a Functional node may return any).
+        fallback: What leaves by `default` only because no route names it, for people; None: nothing does.
     """
 
     names: tuple[str, ...]
     open: bool
+    fallback: str | None
 
-    def __init__(self, *names: str, open: bool = False) -> None:
-        self.__attrs_init__(names=names, open=open)
+    def __init__(self, *names: str, open: bool = False, fallback: str | None = None) -> None:
+        self.__attrs_init__(names=names, open=open, fallback=fallback)
 
     @classmethod
     def anything(cls) -> Signals:

@@ -35,6 +35,9 @@ DECLARATIONS: Final = (
     "sinks",
 )
 
+_BY_STEP_ONLY: Final = (("signals", "fallback"), ("cost", "call_tokens"), ("cost", "reasons"), ("cost", "how"))
+"""What declarations say of a single step alone."""
+
 
 def describe(plugins: Plugins) -> dict[str, Any]:
     """Kinds, documents and sections, each with its owner and its schema."""
@@ -60,6 +63,8 @@ def _kind(entry: KindEntry) -> dict[str, Any]:
     by_step = [name for name in DECLARATIONS if callable(getattr(kind, name))]
     # A declaration that depends on the step shows here as what it is at its worst.
     worst = {name: _plain(declared(kind, name)) for name in DECLARATIONS}
+    for name, part in _BY_STEP_ONLY:
+        worst[name].pop(part, None)
     if "cost" in by_step:
         worst["cost"]["why"] = "it depends on the step"
     return {

@@ -44,7 +44,9 @@ class Agent(StepKind):
         output = step.config.agent.output
         routed = tuple(step.routes) if output.signal_from else ()
         exits = ("timeout",) if output.format == "text" else ("parse_error", "timeout")
-        return Signals("default", *exits, *routed)
+        named = output.signal_from
+        fallback = f"every value of `{named}` in the answer that has no route" if named else None
+        return Signals("default", *exits, *routed, fallback=fallback)
 
     def output_key(self, step: StepView, plan: PlanView) -> str | None:
         """The key of a text; fields have keys of their own."""

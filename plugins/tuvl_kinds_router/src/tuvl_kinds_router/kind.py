@@ -41,7 +41,10 @@ class Router(StepKind):
         """`true` and `false`, or the labels that are routed."""
         if step.config.match is None:
             return Signals("true", "false")
-        return Signals(*step.routes, open="default" not in step.routes)
+        if "default" not in step.routes:
+            return Signals(*step.routes, open=True)
+        field = ".".join(step.config.match.field.parts)
+        return Signals(*step.routes, fallback=f"every value of `{field}` that has no route")
 
     def reads(self, step: StepView, plan: PlanView) -> Keys:
         """The first names of the paths it looks at."""

@@ -16,6 +16,7 @@ from tuvl_core import (
     Plan,
     PlanStep,
     RunBound,
+    Signals,
     StepKind,
     bound_run,
     declared,
@@ -84,7 +85,7 @@ def _step(step: PlanStep, graph: FlowGraph, bound: RunBound, owners: list[str]) 
         "tool_of": owners,
         "tools": [child.ref for child in step.child_refs if child.role == "tool"],
         "signals": [_signal(edge, step) for edge in edges],
-        "swallows": list(_swallowed(edges, step)),
+        "swallows": list(_swallowed(edges, step, declares(step, "signals", plan))),
         "reads": _keys(declares(step, "reads", plan)),
         "writes": _keys(declares(step, "writes", plan)),
         "effects": step.effects.value,
@@ -103,17 +104,24 @@ def _signal(edge: FlowEdge, step: PlanStep) -> dict[str, Any]:
     }
 
 
-def _swallowed(edges: tuple[FlowEdge, ...], step: PlanStep) -> Iterator[dict[str, Any]]:
-    """Failures that a route turns into something else than the end of the run."""
+def _swallowed(edges: tuple[FlowEdge, ...], step: PlanStep, signals: Signals) -> Iterator[dict[str, Any]]:
+    """Failures that a route turns into something else than the end of the run, and what `default` stands in for."""
+    if signals.fallback is not None:
+        yield {"signal": "default", "what": signals.fallback, "target": _target(edges, "default")}
     usual = next((edge.transition for edge in edges if edge.signal == "default"), None)
     for edge in edges:
         if edge.signal in _FAILURES and edge.signal in step.routes:
             yield {
                 "signal": edge.signal,
+                "what": "every failure of the step" if edge.signal == "error" else "every abort",
                 "target": edge.target or "END",
                 # Whoever comes after cannot tell it from success, unless by `_last_error`.
                 "as_if_it_had_succeeded": edge.transition == usual or edge.transition.kind == "complete",
             }
+
+
+def _target(edges: tuple[FlowEdge, ...], signal: str) -> str | None:
+    return next((edge.target or "END" for edge in edges if edge.signal == signal), None)
 
 
 def _keys(keys: Keys) -> dict[str, Any]:

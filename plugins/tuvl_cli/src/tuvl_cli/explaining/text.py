@@ -57,7 +57,9 @@ def _step(step: Mapping[str, Any]) -> Iterator[str]:
     for signal in step["signals"] if step["reachable"] else ():
         yield f"  {_signal(signal)}"
     for item in step["swallows"] if step["reachable"] else ():
-        if item["as_if_it_had_succeeded"]:
+        if item["signal"] == "default":
+            yield f"  swallows  {item['what']}: it leaves by default"
+        elif item["as_if_it_had_succeeded"]:
             yield f"  swallows  {item['signal']}: the run goes on as if the step had succeeded, but for _last_error"
     yield f"  reads     {_keys(step['reads'])}"
     yield f"  writes    {_keys(step['writes'])}"
