@@ -67,6 +67,13 @@ class Calls:
         return none_left(f"--mark={self.mark}")
 
 
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers have little time to end by themselves; how long it is changes nothing else."""
+    monkeypatch.setattr("tuvl_kinds_mcp.stdio._GRACE_S", 0.4)
+    monkeypatch.setattr("tuvl_kinds_mcp.stdio._TERM_S", 0.3)
+
+
 @pytest.fixture
 async def calls(bench: Any, tmp_path: Path) -> AsyncIterator[Calls]:
     """Calls tools; no server may be left after the test."""

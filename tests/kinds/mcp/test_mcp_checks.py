@@ -27,7 +27,9 @@ def test_a_good_step_has_no_findings(bench):
         step("b", transport="http", url="https://example.test/mcp?key=x", headers={"X-Key": "a"}, tool="t"),
         step("c", transport="sse", url="http://localhost:1/sse", tool="t"),
     )
-    assert findings(bench, *steps, code="TUVL-", clock=GOOD) == []
+    steps[0]["routes"]["default"], steps[1]["routes"]["default"] = "b", "c"
+    found = findings(bench, *steps, code="TUVL-", clock=GOOD)
+    assert {item.code for item in found} <= {"TUVL-W022"}  # an open `spec.input` cannot promise `zone`
 
 
 def test_an_unknown_server(bench):

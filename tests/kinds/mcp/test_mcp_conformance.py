@@ -36,7 +36,9 @@ def test_it_is_silent_on_nothing(tmp_path):
         [Path(sys.executable).with_name("tuvl"), "kinds", "--json"], capture_output=True, text=True, cwd=tmp_path
     )
     [found] = [item for item in json.loads(done.stdout)["kinds"] if item["name"] == "MCP"]
-    assert set(found["silent_on"]) <= {"children", "composite", "callable_as_tool", "transactional"}
+    assert set(found["silent_on"]) <= {
+        *("children", "composite", "callable_as_tool", "transactional", "model_writes", "sinks"),
+    }
 
 
 async def test_declarations(bench):

@@ -194,7 +194,7 @@ async def test_a_remote_server_killed_inside_a_call_and_started_again(remote, ca
     bench.workflow({**slow, "routes": {"error": "END"}})
     app = await bench.open()
     handle = await app.start("w")
-    await asyncio.sleep(1)
+    await asyncio.sleep(0.6)
     began = time.monotonic()
     remote.kill()
     result = await handle.wait()
@@ -212,7 +212,7 @@ async def test_a_remote_server_killed_inside_a_call_and_started_again(remote, ca
     remote.start()
     await asyncio.sleep(1)
     handle = await app.start("w")
-    await asyncio.sleep(2)
+    await asyncio.sleep(1)
     assert not handle.task.done(), handle.run.context.get("_last_error")
     handle.cancel()
     assert (await handle.wait()).status == "cancelled"
