@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
@@ -49,13 +48,10 @@ def check_documents(plan: PlanView) -> Iterator[Diagnostic]:
 
 def check_models(project: Project) -> list[Diagnostic]:
     """Every finding about models and data sources; made once."""
-    found = _known.get(project)
+    found: list[Diagnostic] | None = project.kept.get(check_models)
     if found is None:
-        found = _known[project] = [*_models(project), *_sources(project)]
+        found = project.kept[check_models] = [*_models(project), *_sources(project)]
     return found
-
-
-_known: weakref.WeakKeyDictionary[Project, list[Diagnostic]] = weakref.WeakKeyDictionary()
 
 
 def _context(plan: PlanView) -> Iterator[Diagnostic]:

@@ -5,7 +5,6 @@ Nothing here imports SQLAlchemy: `tuvl validate` reads models without waiting fo
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -138,9 +137,9 @@ class Models:
     @classmethod
     def of(cls, project: Project) -> Models:
         """The models of a project; made once."""
-        found = _known.get(project)
+        found: Models | None = project.kept.get(cls)
         if found is None:
-            found = _known[project] = cls(project)
+            found = project.kept[cls] = cls(project)
         return found
 
     @property
@@ -207,9 +206,6 @@ class Models:
             tenant_field=spec.tenant_field,
             definition=definition,
         )
-
-
-_known: weakref.WeakKeyDictionary[Project, Models] = weakref.WeakKeyDictionary()
 
 
 def fields_of(spec: ModelDefinitionSpec) -> dict[str, Field]:

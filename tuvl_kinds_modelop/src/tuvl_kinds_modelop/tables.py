@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,9 +44,9 @@ class Tables:
     @classmethod
     def of(cls, project: Project) -> Tables:
         """The tables of a project; made once."""
-        found = _known.get(project)
+        found: Tables | None = project.kept.get(cls)
         if found is None:
-            found = _known[project] = cls(Models.of(project))
+            found = project.kept[cls] = cls(Models.of(project))
         return found
 
     def metadata(self, source: str) -> sa.MetaData:
@@ -99,9 +98,6 @@ class Tables:
                 columns, places = [holder.tenant_field, column], [target.tenant_field, target.key.name]
             foreign = sa.ForeignKeyConstraint(columns, [f"{target.table}.{place}" for place in places])
             table.append_constraint(foreign)
-
-
-_known: weakref.WeakKeyDictionary[Project, Tables] = weakref.WeakKeyDictionary()
 
 
 def _columns(model: Model) -> Iterator[sa.Column[Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -51,9 +50,6 @@ class _Known:
     def __init__(self, project: Project) -> None:
         self.families, self.twins = _collect(project)
         self.models: dict[tuple[str, bool], BoundModel] = {}
-
-
-_known: weakref.WeakKeyDictionary[Project, _Known] = weakref.WeakKeyDictionary()
 
 
 def families(project: Project) -> Mapping[str, ModelFamily]:
@@ -135,9 +131,10 @@ def resolve_model(project: Project, name: str) -> BoundModel:
 
 
 def _of(project: Project) -> _Known:
-    known = _known.get(project)
+    # Kept there, and not here under a weak key: models hold the project that they are used in.
+    known: _Known | None = project.kept.get(_Known)
     if known is None:
-        known = _known[project] = _Known(project)
+        known = project.kept[_Known] = _Known(project)
     return known
 
 

@@ -35,6 +35,7 @@ class Project:
         environment: What `${…}` refers to.
         documents: Every document, in the order of files and places.
         files: How many YAML files were read.
+        kept: What plugins make of the project once, by a class or object of their own; gone with the project.
     """
 
     root: Path
@@ -45,6 +46,7 @@ class Project:
     files: int
     _registry: Registry = attrs.field(repr=False)
     _problems: tuple[Diagnostic, ...] = attrs.field(repr=False)
+    kept: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
     _diagnostics: list[Diagnostic] | None = attrs.field(default=None, init=False, repr=False)
 
     @property
