@@ -171,7 +171,10 @@ def test_rule(desk):
     text = desk("rule", "TUVL-W014").stdout
     assert text.startswith("TUVL-W014: a route to a step that does not exist\n")
     assert "exit code 3" in text
-    assert desk.json("rule", "tuvl-w014", "--json") == {
+    assert "## Fires\n\n```yaml\nkind: Workflow\n" in text and "## Fixed\n" in text
+    row = desk.json("rule", "tuvl-w014", "--json")
+    assert row.pop("page").startswith("# TUVL-W014: ")
+    assert row == {
         "code": "TUVL-W014", "severity": "error", "class": "structure",
         "title": "a route to a step that does not exist",
     }  # fmt: skip
