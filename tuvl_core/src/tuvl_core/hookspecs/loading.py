@@ -154,7 +154,8 @@ def tuvl_settings() -> Iterable[Setting]:  # type: ignore[empty-body]
 def tuvl_validators() -> Iterable[Validator]:  # type: ignore[empty-body]
     """Static checks this plugin brings, with the codes they can report.
 
-    Called once; the checks run in `tuvl validate`, and before a run. They must not run user code.
+    Called once; the checks run in `tuvl validate`, and before a run. They must not run user code. A page about a
+    code is the file `rules/CODE.md` in the plugin's package: `tuvl rule CODE` prints it.
 
     Returns:
         Validators. A code has one owner; codes that start with `TUVL-` are first-party.
