@@ -107,3 +107,14 @@ def test_no_code_of_a_workflow_runs(desk):
     desk.workflow("w", {"id": "a", "runner": "n"})
     assert desk("validate").returncode == 0
     assert not (desk.root / "was_here").exists()
+
+
+def test_a_line_that_is_too_wide_is_shown_in_part(desk):
+    desk.simple()
+    for before, after in ((0, 400), (300, 300), (400, 0)):
+        step = f'{{ id: a, runner: ok, description: "{"x" * before}", rutes: {{}}, timeout: 3{" " * after} }}'
+        desk.write("w.yaml", f"kind: Workflow\nmetadata: {{ name: w }}\nspec: {{ steps: [{step}] }}\n")
+        lines = desk("validate").stdout.splitlines()
+        source = next(line for line in lines if "rutes: {}" in line)
+        caret = lines[lines.index(source) + 1]
+        assert len(source) < 180 and caret.index("^") == source.index("rutes")

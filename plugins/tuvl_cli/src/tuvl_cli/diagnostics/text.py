@@ -57,12 +57,23 @@ def render_text(item: Diagnostic, excerpts: Excerpts) -> str:
 def _excerpt(item: Diagnostic, excerpts: Excerpts) -> list[str]:
     where = item.location
     source = excerpts.line(where.path, where.line) if where else None
-    if where is None or source is None or not source.strip() or len(source) > _WIDEST:
+    if where is None or source is None or not source.strip():
         return []
     number = str(where.line)
-    lead = "".join(map(_blank, source[: where.column - 1]))
+    source, column = _window(source, where.column)
+    lead = "".join(map(_blank, source[: column - 1]))
     shown = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in source)
     return [f"  {number} | {shown}", f"  {' ' * len(number)} | {lead}{click.style('^', bold=True)}"]
+
+
+def _window(source: str, column: int) -> tuple[str, int]:
+    """The part of a wide line around a column, and the column in it."""
+    if len(source) <= _WIDEST:
+        return source, column
+    start = max(min(column - 1 - _WIDEST // 2, len(source) - _WIDEST), 0)
+    before = "…" if start else ""
+    after = "…" if start + _WIDEST < len(source) else ""
+    return f"{before}{source[start : start + _WIDEST]}{after}", column - start + len(before)
 
 
 def _blank(char: str) -> str:
