@@ -16,6 +16,7 @@ SCRIPTS = (
     ("modelop_read.py",),
     ("mcp_call.py",),
     ("cold_start.py",),
+    ("validate_slope.py",),
 )
 
 

@@ -17,6 +17,7 @@ from tuvl_core.plan.suppress import CODES as SUPPRESS_CODES
 from tuvl_core.plan.suppress import suppress
 from tuvl_core.plan.taint import CODES as TAINT_CODES
 from tuvl_core.plan.taint import check_taint
+from tuvl_core.project import collector_paused
 from tuvl_core.structure import did_you_mean
 from tuvl_core.tools import check_schema
 
@@ -68,9 +69,10 @@ def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnos
         project: The loaded project.
         suppressed: Give findings too that a comment or the settings suppress; each has its `suppression`.
     """
-    found = [*project.diagnostics, *project.plugins.problems]
-    for definition in project.workflows.values():
-        found.extend(check_workflow(build_plan(project, definition)))
+    with collector_paused():
+        found = [*project.diagnostics, *project.plugins.problems]
+        for definition in project.workflows.values():
+            found.extend(check_workflow(build_plan(project, definition)))
     told = suppress(dict.fromkeys(found), project)
     return sort_diagnostics([item for item in told if suppressed or item.suppression is None])
 

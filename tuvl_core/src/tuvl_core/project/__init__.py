@@ -6,6 +6,7 @@ from tuvl_core.project.codes import CODES
 from tuvl_core.project.definition import Definition
 from tuvl_core.project.load import load_project
 from tuvl_core.project.model import Project
+from tuvl_core.project.pause import collector_paused
 from tuvl_core.project.schemas import project_schema
 from tuvl_core.project.workflow import (
     END,
@@ -32,6 +33,7 @@ __all__ = [
     "WorkflowBody",
     "WorkflowMetadata",
     "WorkflowSpec",
+    "collector_paused",
     "load_project",
     "project_schema",
 ]

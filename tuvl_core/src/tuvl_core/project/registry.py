@@ -21,12 +21,14 @@ class Registry:
     def __init__(self) -> None:
         """Start empty."""
         self._all: list[Definition[Any]] = []
+        self._by_kind: dict[str, list[Definition[Any]]] = {}
         self._by_key: dict[Key, Definition[Any]] = {}
         self._listed: dict[str, dict[str, Definition[Any]]] = {}
 
     def add(self, definition: Definition[Any], *, unique: bool) -> None:
         """Add a definition; of two with one kind, name and version both are told."""
         self._all.append(definition)
+        self._by_kind.setdefault(definition.kind, []).append(definition)
         key = (definition.kind, definition.name, definition.schema_version)
         other = self._by_key.get(key)
         if other is not None and definition.enabled and other.enabled:
@@ -47,7 +49,7 @@ class Registry:
 
     def all(self, kind: str | None = None) -> Iterator[Definition[Any]]:
         """Every definition, in file order."""
-        return (item for item in self._all if kind is None or item.kind == kind)
+        return iter(self._all if kind is None else self._by_kind.get(kind, ()))
 
     def by_name(self, kind: str) -> Mapping[str, Definition[Any]]:
         """The enabled definitions of a kind; of several versions the newest."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import attrs
 
@@ -250,6 +250,10 @@ def _templates_in(compiled: Any) -> Iterator[Template[Any]]:
 # --- reads ------------------------------------------------------------------------------------
 
 
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+"""What holds nothing: most of a config."""
+
+
 def reads_of(value: Any) -> tuple[Read, ...]:
     """Collect what templates, expressions, conditions and paths read, wherever they lie in a value.
 
@@ -261,16 +265,19 @@ def reads_of(value: Any) -> tuple[Read, ...]:
 
 
 def _reads(value: Any) -> Iterator[Read]:
-    if isinstance(value, (Template, Expression, Condition)):
-        yield from value.reads
-    elif isinstance(value, Path):
-        yield Read(value.parts, False)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _reads(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _reads(item)
-    elif attrs.has(type(value)):
-        for field in attrs.fields(type(value)):
-            yield from _reads(getattr(value, field.name))
+    waiting = [value]
+    while waiting:  # depth first, in order
+        item = waiting.pop()
+        cls = type(item)
+        if cls in _PLAIN:
+            continue
+        if isinstance(item, (Template, Expression, Condition)):
+            yield from item.reads
+        elif isinstance(item, Path):
+            yield Read(item.parts, False)
+        elif isinstance(item, (list, tuple)):
+            waiting.extend(reversed(item))
+        elif isinstance(item, Mapping):
+            waiting.extend(reversed(list(item.values())))
+        elif attrs.has(cls):
+            waiting.extend([getattr(item, field.name) for field in reversed(attrs.fields(cls))])

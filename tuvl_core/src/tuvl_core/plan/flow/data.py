@@ -71,6 +71,10 @@ def check_data(graph: FlowGraph) -> Iterator[Diagnostic]:
                 yield from _sometimes(name, step, graph)
 
 
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+"""What holds nothing: most of a config."""
+
+
 def known_before(graph: FlowGraph) -> dict[str, Known]:
     """What is known before each step that can be reached, in the order of the file."""
     plan = graph.plan
@@ -108,17 +112,20 @@ def reads_by_step(step: PlanStep, plan: Plan) -> dict[str, bool]:
 
 def _templates(value: Any) -> Iterator[Any]:
     """What a config renders; a dotted path may be one into something else, such as an answer."""
-    if isinstance(value, (Template, Expression, Condition)):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _templates(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _templates(item)
-    elif attrs.has(type(value)):
-        for field in attrs.fields(type(value)):
-            yield from _templates(getattr(value, field.name))
+    waiting = [value]
+    while waiting:  # depth first, in order
+        item = waiting.pop()
+        cls = type(item)
+        if cls in _PLAIN:
+            continue
+        if isinstance(item, (Template, Expression, Condition)):
+            yield item
+        elif isinstance(item, (list, tuple)):
+            waiting.extend(reversed(item))
+        elif isinstance(item, Mapping):
+            waiting.extend(reversed(list(item.values())))
+        elif attrs.has(cls):
+            waiting.extend([getattr(item, field.name) for field in reversed(attrs.fields(cls))])
 
 
 def _input(plan: Plan) -> Known:
