@@ -69,7 +69,8 @@ class Bench:
         """Validate; without steps, what was written before. What else is installed here says nothing."""
         if steps:
             self.workflow(*steps, **spec)
-        return [item for item in check_project(self.load()) if item.plugin is None or item.workflow is not None]
+        found = [item for item in check_project(self.load()) if item.plugin is None or item.workflow is not None]
+        return [item for item in found if item.severity != "info"]
 
     def codes(self, *steps: Mapping[str, Any], **spec: Any) -> list[str]:
         """The codes that validating gives."""
