@@ -7,7 +7,6 @@ last event of a run has type `run` and carries `status`, `result`, `error` and `
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections import deque
@@ -159,6 +158,8 @@ class QueueSink:
         self._events: deque[StepEvent] = deque()
         self._size = max(size, 1)
         self._closed = False
+        import asyncio  # which checking a project can do without
+
         self._wake = asyncio.Event()
 
     def emit(self, event: StepEvent) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import inspect
 from collections.abc import Callable, Sequence
@@ -55,6 +54,8 @@ class ScriptedModel:
             self.requests.append(attrs.evolve(request, messages=copy.deepcopy(request.messages)))
         said = await self._next(request)
         if said.delay:
+            import asyncio  # which checking a project can do without
+
             await asyncio.sleep(said.delay)
         if said.error is not None:
             raise said.error
