@@ -39,6 +39,7 @@ PLUGINS = Plugins.load(environ={})
 ALL = "TUVL_ALL_MUTANTS" in os.environ
 EVERY, EVERY_OF_EXAMPLE = (1, 1) if ALL else (3, 6)
 """Of how many mutants one is tried: all of them take minutes."""
+pytestmark = pytest.mark.timeout(900 if ALL else 120)
 UNSEEN = (
     # What a record, an answer or a node's result holds is not declared: only its key is.
     r"renamed spec\.steps\.10\.mapping\.order:",
