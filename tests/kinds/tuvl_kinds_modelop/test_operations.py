@@ -122,6 +122,15 @@ async def test_relations_come_along(shop: Any) -> None:
     assert [[order["number"] for order in row["orders"]] for row in customers] == [["A-1", "A-2"], ["A-3"], []]
 
 
+async def test_a_read_by_id_holds_to_its_filters_too(shop: Any) -> None:
+    await shop.fill(ROWS)
+    for status, found in (("open", True), ("paid", False)):
+        shop.workflow({"id": "it", "model": "Order", "operation": "read", "record_id": 1, "filters": {"status": status}})
+        await shop.close()
+        _, result = await shop.live()
+        assert (result.context["it_result"] is not None) is found
+
+
 @pytest.mark.parametrize("filters", [None, {}])
 async def test_a_read_by_filters_that_name_nothing_is_no_record_by_chance(shop: Any, filters: Any) -> None:
     await shop.fill(ROWS)

@@ -12,6 +12,7 @@ from tuvl_core.diagnostics import Code, Diagnostic
 if TYPE_CHECKING:
     from tuvl_core.identity import Principal
     from tuvl_core.kinds import Cost, Dispatch, PlanView, StepCall
+    from tuvl_core.project import Project
 
 __all__ = ["AppScope", "Authenticator", "DocumentKind", "Section", "ToolBoundary", "Validator"]
 
@@ -52,15 +53,18 @@ class Section:
 
 @attrs.frozen(kw_only=True)
 class Validator:
-    """Static checks over a whole workflow.
+    """Static checks over a whole workflow, and over the project's documents.
 
     Attributes:
-        codes: Every code that `check` can report. Codes that start with `TUVL-` are first-party.
+        codes: Every code that the checks can report. Codes that start with `TUVL-` are first-party.
         check: Called with a plan (a `PlanView`); gives findings. Must not run user code.
+        documents: Called with the project, whatever workflows it has; gives findings about its documents. What
+            stands in the way of a workflow `check` has to give as well.
     """
 
     codes: Sequence[Code]
     check: Callable[[PlanView], Iterable[Diagnostic]]
+    documents: Callable[[Project], Iterable[Diagnostic]] | None = None
 
 
 class Authenticator(Protocol):

@@ -131,7 +131,7 @@ async def _read(filled: _Filled, records: Repository, database: Database) -> Any
             raise StepError(f"read {filled.model.name}: no filter names the record", type="bad_filter")
         found = await records.list(conditions, include=filled.config.include, limit=1)
         return _leaving(found[0], filled, database) if found else None
-    record = await records.get(id, include=filled.config.include)
+    record = await records.get(id, filters=filled.filters(), include=filled.config.include)
     return None if record is None else _leaving(record, filled, database)
 
 

@@ -62,9 +62,9 @@ def tuvl_validators() -> list[Validator]:
     """Whether models and data sources are in order."""
     from tuvl_core import Validator
     from tuvl_kinds_modelop.codes import CODES
-    from tuvl_kinds_modelop.document_checks import check_documents
+    from tuvl_kinds_modelop.document_checks import check_documents, check_models
 
-    return [Validator(codes=CODES, check=check_documents)]
+    return [Validator(codes=CODES, check=check_documents, documents=check_models)]
 
 
 @hookimpl

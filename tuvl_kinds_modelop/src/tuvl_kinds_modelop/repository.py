@@ -47,11 +47,12 @@ class Repository:
         self._name = model
         self._guarded = guarded
 
-    async def get(self, id: Any, *, include: Iterable[str] = ()) -> Record | None:
+    async def get(self, id: Any, *, filters: Filters = (), include: Iterable[str] = ()) -> Record | None:
         """Read one record.
 
         Args:
             id: Its primary key, or text or a number that is one.
+            filters: What must hold of it besides.
             include: Relations to bring along, one further query each.
 
         Returns:
@@ -64,6 +65,8 @@ class Repository:
         model = self._database.require(self._name, "read")
         include = tuple(include)
         chosen = self._database.tables.by_key(model)
+        if filters:
+            chosen = chosen.where(*self._where(model, self._database.tables.table(model), filters))
         parameters = {"key": self._id(model, id)}
         if model.tenant_field is not None:
             parameters["tenant"] = taken(model.fields[model.tenant_field], self._database.tenant)

@@ -64,6 +64,7 @@ tool_timeout_s = 60
 
 _IGNORED: Final = """\
 .env
+.tuvl/
 __pycache__/
 .venv/
 """

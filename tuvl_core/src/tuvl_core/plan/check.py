@@ -22,6 +22,7 @@ from tuvl_core.structure import did_you_mean
 from tuvl_core.tools import check_schema
 
 if TYPE_CHECKING:
+    from tuvl_core.plugins import Candidate
     from tuvl_core.project import Project
 
 __all__ = ["CODES", "check_project", "check_workflow"]
@@ -73,6 +74,10 @@ def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnos
         found = [*project.diagnostics, *project.plugins.problems]
         for definition in project.workflows.values():
             found.extend(check_workflow(build_plan(project, definition)))
+        for candidate, validator in project.plugins.validators:
+            if validator.documents is not None:
+                check = partial(validator.documents, project)
+                found += _guarded(check, owner=_owner(candidate), workflow=None)
     told = suppress(dict.fromkeys(found), project)
     return sort_diagnostics([item for item in told if suppressed or item.suppression is None])
 
@@ -86,10 +91,14 @@ def check_workflow(plan: Plan) -> list[Diagnostic]:
     for candidate, validator in plan.project.plugins.validators:
         found += _guarded(
             partial(validator.check, plan),
-            owner=f"{candidate.dist} {candidate.version or ''}".strip(),
+            owner=_owner(candidate),
             workflow=plan.workflow,
         )
     return sort_diagnostics([*found, *check_flow(plan), *check_demands(plan), *check_taint(plan)])
+
+
+def _owner(candidate: Candidate) -> str:
+    return f"{candidate.dist} {candidate.version or ''}".strip()
 
 
 def _of_step(step: PlanStep, plan: Plan) -> Iterable[Diagnostic]:
@@ -139,7 +148,7 @@ def _guarded(
     check: Callable[[], Iterable[Diagnostic]],
     *,
     owner: str,
-    workflow: str,
+    workflow: str | None,
     step: PlanStep | None = None,
 ) -> list[Diagnostic]:
     try:
