@@ -157,6 +157,11 @@ def test_a_read_that_only_some_ways_have_written_names_one_that_has_not(tmp_path
     assert item.location.line > 1
 
 
+def test_an_optional_input_is_to_be_required_where_it_is_read(tmp_path: Path) -> None:
+    [item] = found(tmp_path, [step("a", reads="{{ q }}")], **OPTIONAL)
+    assert "`required` in spec.input" in (item.hint or "")
+
+
 def test_the_ways_of_the_model_are_shortest_and_avoid_what_they_should(tmp_path: Path) -> None:
     steps = [step("a", "x", "default", routes={"x": "c"}), step("b"), step("c")]
     graph = FlowGraph.of(App(project(tmp_path, steps)).plan("w"))

@@ -78,6 +78,12 @@ def test_a_model_that_contradicts_itself_is_refused(
     assert found[0].location is not None
 
 
+def test_a_mistyped_context_is_said_once(sqlite_shop: Any) -> None:
+    shop = sqlite_shop
+    shop.workflow({"id": "it", "model": "Order", "operation": "list"}, context=["Ordr"])
+    assert [item.code for item in shop.check()] == ["TUVL-D007"]
+
+
 def test_models_are_checked_where_no_workflow_uses_them_yet(sqlite_shop: Any) -> None:
     shop = sqlite_shop
     shop.document("ModelDefinition", "Thing", {"fields": [{"name": "a", "type": "text"}]})

@@ -125,7 +125,9 @@ async def test_relations_come_along(shop: Any) -> None:
 async def test_a_read_by_id_holds_to_its_filters_too(shop: Any) -> None:
     await shop.fill(ROWS)
     for status, found in (("open", True), ("paid", False)):
-        shop.workflow({"id": "it", "model": "Order", "operation": "read", "record_id": 1, "filters": {"status": status}})
+        shop.workflow(
+            {"id": "it", "model": "Order", "operation": "read", "record_id": 1, "filters": {"status": status}}
+        )
         await shop.close()
         _, result = await shop.live()
         assert (result.context["it_result"] is not None) is found

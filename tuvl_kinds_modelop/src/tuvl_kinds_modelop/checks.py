@@ -54,7 +54,7 @@ def _findings(step: StepView, plan: PlanView) -> Iterator[Finding]:
             None,
         )
         return
-    if config.model not in pins:
+    if config.model not in pins and pins.keys() <= known:  # a mistyped name there is told of itself
         hint = f"add it: `context: [{', '.join([*pins, config.model])}]`"
         message = f"model {config.model!r} is outside the workflow's `spec.context`"
         yield codes.OUTSIDE_CONTEXT, message, ("model",), hint

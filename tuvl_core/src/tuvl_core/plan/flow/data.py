@@ -184,13 +184,15 @@ def _sometimes(name: str, step: PlanStep, graph: FlowGraph) -> Iterator[Diagnost
         return
     plan = graph.plan
     shown = ", ".join(f"{edge.source} by `{edge.signal}`" for edge in way) or "from the start"
+    elsewhere = f"write it on that way too, or read it with a default: `{{{{ {name} | default(…) }}}}`"
+    optional = f"list it under `required` in spec.input, or read it with a default: `{{{{ {name} | default(…) }}}}`"
     yield Diagnostic.of(
         SOMETIMES,
         f"step {step.id!r} reads `{name}`, which not every way to it writes: {shown}",
         location=step.locate(),
         workflow=plan.workflow,
         step=step.id,
-        hint=f"write it on that way too, or read it with a default: `{{{{ {name} | default(…) }}}}`",
+        hint=optional if name in _input(plan).may else elsewhere,
     )
 
 
