@@ -24,7 +24,18 @@ if TYPE_CHECKING:
     )
     from tuvl_core.commands import CommandSpec, LockSection
     from tuvl_core.context import Names, Overlay, clone
-    from tuvl_core.contributions import AppScope, Authenticator, DocumentKind, Section, ToolBoundary, Validator
+    from tuvl_core.contributions import (
+        AppScope,
+        Authenticator,
+        DocumentKind,
+        HttpRoute,
+        Listener,
+        Peers,
+        RemoteClient,
+        Section,
+        ToolBoundary,
+        Validator,
+    )
     from tuvl_core.deadlines import TimeLimit
     from tuvl_core.diagnostics import Code, Diagnostic, Location, Suppression, sort_diagnostics
     from tuvl_core.distribution import Distribution
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
     from tuvl_core.engine import END, App, Bound, BoundExpired, RunHandle, advance, run, step, stream
     from tuvl_core.errors import (
         AccessError,
+        BusyError,
         CodecError,
         CommitFailedError,
         ConflictError,
@@ -48,11 +60,13 @@ if TYPE_CHECKING:
         StepTimeoutError,
         TemplateError,
         TuvlError,
+        UnauthenticatedError,
         UndefinedNameError,
+        UnknownRunError,
         UnknownWorkflowError,
         UnroutedSignalError,
     )
-    from tuvl_core.events import ProgressSink, QueueSink, StepEvent
+    from tuvl_core.events import EventLog, ProgressSink, QueueSink, RecordedEvent, StepEvent
     from tuvl_core.hookspecs import TUVL_API, hookimpl, hookspec
     from tuvl_core.identity import ALL_SCOPES, Principal
     from tuvl_core.kinds import (
@@ -74,7 +88,17 @@ if TYPE_CHECKING:
         UsageMeter,
         declared,
     )
-    from tuvl_core.loops import Directives, LoopControl, LoopHandle, LoopRegistry, LoopScope
+    from tuvl_core.loops import (
+        Applied,
+        Directive,
+        DirectiveAction,
+        Directives,
+        DirectiveSource,
+        LoopControl,
+        LoopHandle,
+        LoopRegistry,
+        LoopScope,
+    )
     from tuvl_core.plan import (
         FlowEdge,
         FlowGraph,
@@ -106,9 +130,18 @@ if TYPE_CHECKING:
     )
     from tuvl_core.runs import Meter, PathEntry, Run, RunFailure, RunResult, RunScope
     from tuvl_core.schema import class_description, json_schema, key_descriptions
+    from tuvl_core.service import Gate, Listing, LiveRun, MemoryRunStore, RunRecord, RunService, RunStore
     from tuvl_core.settings import Setting, Settings
     from tuvl_core.structure import Environment, did_you_mean, field, keys_of, plain_data, structure
-    from tuvl_core.telemetry import counter, log_event, metrics_active, span, tracing_active
+    from tuvl_core.telemetry import (
+        counter,
+        incoming_span,
+        inject_trace,
+        log_event,
+        metrics_active,
+        span,
+        tracing_active,
+    )
     from tuvl_core.templates import (
         Condition,
         Expression,
@@ -135,7 +168,9 @@ _MODULES: Final = {
     ),
     "commands": "CommandSpec LockSection",
     "context": "Names Overlay clone",
-    "contributions": "AppScope Authenticator DocumentKind Section ToolBoundary Validator",
+    "contributions": (
+        "AppScope Authenticator DocumentKind HttpRoute Listener Peers RemoteClient Section ToolBoundary Validator"
+    ),
     "deadlines": "TimeLimit",
     "diagnostics": "Code Diagnostic Location Suppression sort_diagnostics",
     "distribution": "Distribution",
@@ -143,19 +178,21 @@ _MODULES: Final = {
     "effects": "Effect EffectHandler",
     "engine": "App Bound BoundExpired END RunHandle advance run step stream",
     "errors": (
-        "AccessError CodecError CommitFailedError ConflictError DeniedError InputError PluginError "
+        "AccessError BusyError CodecError CommitFailedError ConflictError DeniedError InputError PluginError "
         "ProjectError RunError RunLimitError SettingsError StepCrashedError StepError "
-        "StepTimeoutError TemplateError TuvlError UndefinedNameError UnknownWorkflowError "
-        "UnroutedSignalError"
+        "StepTimeoutError TemplateError TuvlError UnauthenticatedError UndefinedNameError "
+        "UnknownRunError UnknownWorkflowError UnroutedSignalError"
     ),
-    "events": "ProgressSink QueueSink StepEvent",
+    "events": "EventLog ProgressSink QueueSink RecordedEvent StepEvent",
     "hookspecs": "TUVL_API hookimpl hookspec",
     "identity": "ALL_SCOPES Principal",
     "kinds": (
         "Capabilities Child Cost Dispatch Effects Keys NoConfig PlanView Signals StepCall "
         "Sink StepKind StepResult StepView UNSET UsageMeter declared"
     ),
-    "loops": "Directives LoopControl LoopHandle LoopRegistry LoopScope",
+    "loops": (
+        "Applied Directive DirectiveAction DirectiveSource Directives LoopControl LoopHandle LoopRegistry LoopScope"
+    ),
     "plan": (
         "FlowEdge FlowGraph Leg Plan PlanStep QuantityBound RunBound TaintedUse Transition all_codes "
         "bound_run check_project check_workflow compile_workflow plan_workflow rule_page tainted_uses"
@@ -164,9 +201,10 @@ _MODULES: Final = {
     "project": "Definition Metadata Project StepDefinition WorkflowSpec load_project project_schema",
     "runs": "Meter PathEntry Run RunFailure RunResult RunScope",
     "schema": "class_description json_schema key_descriptions",
+    "service": "Gate Listing LiveRun MemoryRunStore RunRecord RunService RunStore",
     "settings": "Setting Settings",
     "structure": "Environment did_you_mean field keys_of plain_data structure",
-    "telemetry": "counter log_event metrics_active span tracing_active",
+    "telemetry": "counter incoming_span inject_trace log_event metrics_active span tracing_active",
     "templates": (
         "Condition Expression Path Read Template compare compile_condition compile_expression "
         "is_empty parse_path reads_of text_of truth"
@@ -181,27 +219,30 @@ _WHERE: Final = {name: module for module, names in _MODULES.items() for name in 
 
 # fmt: off
 __all__ = [
-    "ALL_SCOPES", "END", "MASK", "TUVL_API", "UNSET", "AccessError", "App", "AppScope", "Authenticator", "Bound",
-    "BoundExpired", "Candidate", "Capabilities", "Child", "Code", "CodecError", "CommandSpec", "CommitFailedError",
-    "Condition", "ConflictError", "Cost", "Definition", "DeniedError", "Diagnostic", "Directives", "Dispatch",
-    "Distribution", "Document", "DocumentKind", "Effect", "EffectHandler", "Effects", "Environment", "Expression",
-    "FlowEdge", "FlowGraph", "InputError", "Keys", "KindEntry", "Leg", "Location", "LockSection", "LoopControl",
-    "LoopHandle", "LoopRegistry", "LoopScope", "Metadata", "Meter", "Names", "NoConfig", "Overlay", "Path",
-    "PathEntry", "Plan", "PlanStep", "PlanView", "PluginError", "Plugins", "Principal", "ProgressSink", "Project",
-    "ProjectError", "QuantityBound", "QueueSink", "Read", "Run", "RunBound", "RunError", "RunFailure", "RunHandle",
-    "RunLimitError", "RunResult", "RunScope", "Secret", "Section", "Setting", "Settings", "SettingsError", "Signals",
+    "ALL_SCOPES", "END", "MASK", "TUVL_API", "UNSET", "AccessError", "App", "AppScope", "Applied", "Authenticator",
+    "Bound", "BoundExpired", "BusyError", "Candidate", "Capabilities", "Child", "Code", "CodecError", "CommandSpec",
+    "CommitFailedError", "Condition", "ConflictError", "Cost", "Definition", "DeniedError", "Diagnostic", "Directive",
+    "DirectiveAction", "DirectiveSource", "Directives", "Dispatch", "Distribution", "Document", "DocumentKind",
+    "Effect", "EffectHandler", "Effects", "Environment", "EventLog", "Expression", "FlowEdge", "FlowGraph", "Gate",
+    "HttpRoute", "InputError", "Keys", "KindEntry", "Leg", "Listener", "Listing", "LiveRun", "Location", "LockSection",
+    "LoopControl", "LoopHandle", "LoopRegistry", "LoopScope", "MemoryRunStore", "Metadata", "Meter", "Names",
+    "NoConfig", "Overlay", "Path", "PathEntry", "Peers", "Plan", "PlanStep", "PlanView", "PluginError", "Plugins",
+    "Principal", "ProgressSink", "Project", "ProjectError", "QuantityBound", "QueueSink", "Read", "RecordedEvent",
+    "RemoteClient", "Run", "RunBound", "RunError", "RunFailure", "RunHandle", "RunLimitError", "RunRecord", "RunResult",
+    "RunScope", "RunService", "RunStore", "Secret", "Section", "Setting", "Settings", "SettingsError", "Signals",
     "Sink", "StepCall", "StepCrashedError", "StepDefinition", "StepError", "StepEvent", "StepKind", "StepResult",
     "StepTimeoutError", "StepView", "Suppression", "TaintedUse", "Template", "TemplateError", "TimeLimit",
-    "ToolBoundary", "ToolSpec", "Transition", "TuvlError", "UndefinedNameError", "UnknownWorkflowError",
-    "UnroutedSignalError", "UsageMeter", "Validator", "WorkflowSpec", "Workspace", "advance", "all_codes",
-    "bound_run", "check_parameters", "check_project", "check_schema", "check_workflow", "class_description", "clone",
-    "compare", "compile_condition", "compile_expression", "compile_workflow", "contains_secret", "counter",
-    "declared", "derive_parameters", "did_you_mean", "field", "from_lossless", "hookimpl", "hookspec", "is_empty",
-    "json_schema", "key_descriptions", "keys_of", "load_project", "log_event", "lossless_dumps", "lossless_loads",
-    "mask", "metrics_active", "open_secrets", "parameters_of", "parse_path", "plain_data", "plan_workflow",
-    "project_schema", "public_view", "reads_of", "register_lossless", "rule_page", "run", "scrub", "sort_diagnostics",
-    "span", "step", "stream", "structure", "tainted_uses", "text_of", "to_lossless", "to_wire", "to_yaml", "too_deep",
-    "tracing_active", "truth", "wire_dumps", "wire_names",
+    "ToolBoundary", "ToolSpec", "Transition", "TuvlError", "UnauthenticatedError", "UndefinedNameError",
+    "UnknownRunError", "UnknownWorkflowError", "UnroutedSignalError", "UsageMeter", "Validator", "WorkflowSpec",
+    "Workspace", "advance", "all_codes", "bound_run", "check_parameters", "check_project", "check_schema",
+    "check_workflow", "class_description", "clone", "compare", "compile_condition", "compile_expression",
+    "compile_workflow", "contains_secret", "counter", "declared", "derive_parameters", "did_you_mean", "field",
+    "from_lossless", "hookimpl", "hookspec", "incoming_span", "inject_trace", "is_empty", "json_schema",
+    "key_descriptions", "keys_of", "load_project", "log_event", "lossless_dumps", "lossless_loads", "mask",
+    "metrics_active", "open_secrets", "parameters_of", "parse_path", "plain_data", "plan_workflow", "project_schema",
+    "public_view", "reads_of", "register_lossless", "rule_page", "run", "scrub", "sort_diagnostics", "span", "step",
+    "stream", "structure", "tainted_uses", "text_of", "to_lossless", "to_wire", "to_yaml", "too_deep", "tracing_active",
+    "truth", "wire_dumps", "wire_names",
 ]
 # fmt: on
 

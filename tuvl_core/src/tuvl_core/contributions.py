@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -10,11 +10,24 @@ import attrs
 from tuvl_core.diagnostics import Code, Diagnostic
 
 if TYPE_CHECKING:
+    from tuvl_core.events import EventLog, RecordedEvent
     from tuvl_core.identity import Principal
     from tuvl_core.kinds import Cost, Dispatch, PlanView, StepCall
+    from tuvl_core.loops import Applied, Directive
     from tuvl_core.project import Project
 
-__all__ = ["AppScope", "Authenticator", "DocumentKind", "Section", "ToolBoundary", "Validator"]
+__all__ = [
+    "AppScope",
+    "Authenticator",
+    "DocumentKind",
+    "HttpRoute",
+    "Listener",
+    "Peers",
+    "RemoteClient",
+    "Section",
+    "ToolBoundary",
+    "Validator",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -124,4 +137,125 @@ class ToolBoundary(Protocol):
         Raises:
             Exception: What the tool did could not be kept: the call has failed, with this text.
         """
+        ...
+
+
+@attrs.frozen(kw_only=True)
+class HttpRoute:
+    """Something a plugin serves over HTTP, beside the runs.
+
+    Attributes:
+        path: Where, in Starlette's form: `/metrics`, `/console/runs/{id}`.
+        endpoint: `async def endpoint(request)`, called with a Starlette `Request` and giving a Starlette
+            `Response`. `request.state.service` is the `RunService`; `request.state.principal` the caller, None
+            on a public route.
+        methods: HTTP methods.
+        scope: What the caller must hold; None: to be known is enough.
+        public: Whether anybody may call it, and nobody is asked who they are.
+        help: One line for the list of routes.
+    """
+
+    path: str
+    endpoint: Callable[[Any], Awaitable[Any]]
+    methods: Sequence[str] = ("GET",)
+    scope: str | None = None
+    public: bool = False
+    help: str = ""
+
+
+class Listener(Protocol):
+    """Something that takes calls beside the HTTP server: another protocol, a queue."""
+
+    async def start(self) -> str:
+        """Begin to listen; give where, for people, such as `gRPC on 127.0.0.1:8886`."""
+        ...
+
+    async def stop(self, grace_s: float) -> None:
+        """Take no more calls, and end those that go on once the grace is over."""
+        ...
+
+
+class Peers(Protocol):
+    """The other workers that serve the same project, as this one reaches them.
+
+    An app scope brings it: `app.peers = …` in its `open`. Every answer is of one tenant. What cannot be reached is
+    left out, and `missing` says so; a run never waits for it, and never fails by it.
+    """
+
+    @property
+    def missing(self) -> str | None:
+        """What cannot be seen right now, for people; None when everything can."""
+        ...
+
+    async def loops(self, tenant: str | None) -> list[dict[str, Any]]:
+        """The loops of other workers: their snapshots."""
+        ...
+
+    async def direct(self, id: str, tenant: str | None, directive: Directive) -> Applied | None:
+        """Send a directive to another worker's loop; None where nobody has such a loop."""
+        ...
+
+    async def runs(self, tenant: str | None) -> list[dict[str, Any]]:
+        """The runs of other workers, running and kept, in the form of `RunRecord.to_dict`."""
+        ...
+
+    async def run(self, run_id: str, tenant: str | None) -> dict[str, Any] | None:
+        """One run of another worker."""
+        ...
+
+    async def events(
+        self, run_id: str, tenant: str | None, after: int, *, follow: bool
+    ) -> AsyncIterator[RecordedEvent] | None:
+        """The kept events of another worker's run, and with `follow` those to come; None where nobody has it."""
+        ...
+
+    async def abort(self, run_id: str, tenant: str | None, reason: str) -> bool | None:
+        """Have another worker cancel a run: whether it did; None where nobody has it."""
+        ...
+
+    def began(self, record: Mapping[str, Any], tenant: str | None, log: EventLog) -> None:
+        """A run of this worker has begun; must return at once."""
+        ...
+
+    def ended(self, record: Mapping[str, Any], tenant: str | None) -> None:
+        """A run of this worker is over; must return at once."""
+        ...
+
+
+class RemoteClient(Protocol):
+    """Speaks to a server of tuvl, over any protocol. An async context manager.
+
+    Every method raises `TuvlError` with what to do where the server does not answer as it should.
+    """
+
+    async def __aenter__(self) -> RemoteClient: ...
+
+    async def __aexit__(self, *exc: object) -> None: ...
+
+    def start(self, workflow: str, input: Mapping[str, Any], *, detach: bool) -> AsyncIterator[RecordedEvent]:
+        """Start a run and follow it; leaving the iteration cancels it, unless it is detached."""
+        ...
+
+    def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RecordedEvent]:
+        """Follow a run from an event on."""
+        ...
+
+    async def runs(self) -> list[dict[str, Any]]:
+        """The runs that the caller may see."""
+        ...
+
+    async def run(self, run_id: str) -> dict[str, Any]:
+        """One run."""
+        ...
+
+    async def abort(self, run_id: str, reason: str) -> bool:
+        """Cancel a run; False if it was over."""
+        ...
+
+    async def loops(self) -> tuple[list[dict[str, Any]], str | None]:
+        """The loops that the caller may see, and what could not be seen."""
+        ...
+
+    async def direct(self, id: str, directive: Directive) -> Applied:
+        """Ask something of a loop."""
         ...

@@ -6,7 +6,10 @@
     ├── ProjectError               the project has structure errors (carries diagnostics)
     ├── UnknownWorkflowError       no workflow of that name
     ├── InputError                 a run's input does not fit `spec.input`
-    ├── DeniedError                the principal may not run this
+    ├── DeniedError                the principal may not do this
+    │   └── UnauthenticatedError   nobody knows who is calling
+    ├── UnknownRunError            no run or loop of that id, or none that the caller may see
+    ├── BusyError                  too much runs already; it may be tried again later
     ├── CodecError                 a value has no wire form or no lossless form
     ├── TemplateError              a template or condition cannot be compiled
     ├── StepError                  a step failed as a step may fail: it leaves by `error`
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessError",
+    "BusyError",
     "CodecError",
     "CommitFailedError",
     "ConflictError",
@@ -48,7 +52,9 @@ __all__ = [
     "StepTimeoutError",
     "TemplateError",
     "TuvlError",
+    "UnauthenticatedError",
     "UndefinedNameError",
+    "UnknownRunError",
     "UnknownWorkflowError",
     "UnroutedSignalError",
 ]
@@ -116,6 +122,33 @@ class InputError(TuvlError):
 
 class DeniedError(TuvlError):
     """The principal holds neither the scope nor the group that is required."""
+
+
+class UnauthenticatedError(DeniedError):
+    """Nobody knows who is calling: credentials are missing, or they are not good."""
+
+
+class UnknownRunError(TuvlError):
+    """There is no run or loop of that id, or none that the caller may see: both are told the same."""
+
+    def __init__(self, id: str, what: str = "run") -> None:
+        super().__init__(f"there is no {what} {id!r}")
+        self.id = id
+
+
+class BusyError(TuvlError):
+    """Too much runs already, or the process is about to end.
+
+    Args:
+        message: One line for people.
+        retry_after_s: After how many seconds it may be tried again.
+        draining: Whether the process is about to end.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: int = 1, draining: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        self.draining = draining
 
 
 class CodecError(TuvlError):

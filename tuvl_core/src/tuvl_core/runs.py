@@ -154,6 +154,7 @@ class Run:
         "error",
         "handlers",
         "id",
+        "loops",
         "meter",
         "over",
         "path",
@@ -210,6 +211,7 @@ class Run:
         self.bound: Any = None
         self.over = False
         self.attempts = 1
+        self.loops = 0
         self.boundaries: tuple[ToolBoundary, ...] = ()
         self.revealed: set[str] = set()
         self._seq = 0

@@ -12,11 +12,22 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
-__all__ = ["NULL_SPAN", "Counter", "NullSpan", "counter", "log_event", "metrics_active", "span", "tracing_active"]
+__all__ = [
+    "NULL_SPAN",
+    "Counter",
+    "NullSpan",
+    "counter",
+    "incoming_span",
+    "inject_trace",
+    "log_event",
+    "metrics_active",
+    "span",
+    "tracing_active",
+]
 
 _INACTIVE: Final = frozenset({"ProxyTracerProvider", "NoOpTracerProvider"})
 _INSTRUMENTATION: Final = "tuvl"
@@ -66,10 +77,43 @@ def span(name: str, attributes: Mapping[str, Any] | None = None) -> AbstractCont
     return _RecordingSpan(name, attributes)
 
 
+def incoming_span(
+    name: str, carrier: Mapping[str, str], attributes: Mapping[str, Any] | None = None
+) -> AbstractContextManager[Any]:
+    """Open the span of a request that somebody sent, under the sender's span where they told it.
+
+    Args:
+        name: The span's name, such as `POST /api/workflows/{name}/runs`.
+        carrier: The request's headers; `traceparent` and `tracestate` (W3C Trace Context) count.
+        attributes: What is known at its start; never values of headers or bodies.
+    """
+    if not tracing_active():
+        return NULL_SPAN
+    from opentelemetry import propagate, trace
+
+    options = {"context": propagate.extract(carrier), "kind": trace.SpanKind.SERVER}
+    return _RecordingSpan(name, attributes, **options)
+
+
+def inject_trace(carrier: MutableMapping[str, str]) -> None:
+    """Write the current span into the headers of a request that is about to go out (W3C Trace Context).
+
+    What the author of the request has set stays.
+    """
+    if not tracing_active():
+        return
+    from opentelemetry import propagate
+
+    found: dict[str, str] = {}
+    propagate.inject(found)
+    taken = {name.lower() for name in carrier}
+    carrier.update({name: text for name, text in found.items() if name.lower() not in taken})
+
+
 class _RecordingSpan(AbstractContextManager[Any]):
     __slots__ = ("_manager", "_span")
 
-    def __init__(self, name: str, attributes: Mapping[str, Any] | None) -> None:
+    def __init__(self, name: str, attributes: Mapping[str, Any] | None, **options: Any) -> None:
         from opentelemetry import trace
 
         self._manager = trace.get_tracer(_INSTRUMENTATION).start_as_current_span(
@@ -77,6 +121,7 @@ class _RecordingSpan(AbstractContextManager[Any]):
             attributes=dict(attributes or {}),
             record_exception=False,
             set_status_on_exception=False,
+            **options,
         )
 
     def __enter__(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -85,10 +86,14 @@ class AutonomousAgent(StepKind):
 
     async def run(self, call: StepCall) -> StepResult:
         """Loop until an exit."""
-        from tuvl_kinds_agent.loop import begin, conclude, take_turns
+        from tuvl_kinds_agent.loop import aborted, begin, conclude, take_turns
 
         loop = begin(call)
         try:
             return conclude(loop, await take_turns(loop))
+        except asyncio.CancelledError:
+            if not loop.handle.take_forced():
+                raise
+            return conclude(loop, aborted(loop.handle.control.aborted))
         finally:
             loop.handle.close()

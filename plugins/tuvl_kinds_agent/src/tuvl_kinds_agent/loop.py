@@ -14,7 +14,7 @@ from tuvl_kinds_agent.state import Exit, Loop, conclude
 from tuvl_kinds_agent.turn import take_turn, traced_turn
 from tuvl_models import ChatRequest
 
-__all__ = ["begin", "conclude", "take_turns"]
+__all__ = ["aborted", "begin", "conclude", "take_turns"]
 
 
 def begin(call: StepCall) -> Loop:
@@ -51,16 +51,17 @@ async def take_turns(loop: Loop) -> Exit:
             directives = await directives_at_turn(call, handle, loop.turn)
             if directives is not None:
                 if directives["aborted"] is not None:
-                    return _aborted(directives["aborted"])
+                    return aborted(directives["aborted"])
                 loop.messages += [steer_message(text) for text in directives["steer"]]
         end = over_budget(loop) or await take(loop)
         if end is not None:
             return end
     if handle.abort_requested:
-        return _aborted(handle.control.aborted)
+        return aborted(handle.control.aborted)
     text = f"no final answer within {limit} turns"
     return Exit("max_iterations", error=text, error_type="max_iterations")
 
 
-def _aborted(reason: str | None) -> Exit:
+def aborted(reason: str | None) -> Exit:
+    """The exit of a loop that a supervisor has ended."""
     return Exit("aborted", error=reason or "aborted", error_type="aborted")

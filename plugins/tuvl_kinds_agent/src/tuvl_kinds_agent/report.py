@@ -61,7 +61,7 @@ class Report:
         numbers["iteration"], numbers["tokens_used"] = iteration, tokens_used
         if metrics_active():
             ITERATIONS.add(1, self._labels())
-        if self._run.sinks or self._verbose:
+        if self._run.sinks or self._verbose or self._loop.watched:
             fields = {
                 "iteration": iteration,
                 "tool_calls": tool_calls,
@@ -90,7 +90,7 @@ class Report:
         numbers["repeated_tool"], numbers["repeats"] = (tool if declared else None), repeats
         if metrics_active():
             TOOL_CALLS.add(1, self._labels())
-        if self._run.sinks or self._verbose:
+        if self._run.sinks or self._verbose or self._loop.watched:
             fields: dict[str, Any] = {"iteration": iteration, "tool": tool, "signal": signal}
             if repeats > 1:
                 fields["repeats"] = repeats
@@ -135,6 +135,8 @@ class Report:
             self._emit(type, fields)
         if self._verbose:
             self._write(logging.INFO, event, fields)
+        if self._loop.watched:
+            self._loop.advanced(type, fields)
 
     def _emit(self, type: str, fields: Mapping[str, Any]) -> None:
         try:

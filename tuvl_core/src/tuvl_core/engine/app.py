@@ -18,6 +18,7 @@ from tuvl_core.runs import Run, RunResult, RunScope, new_run_id
 from tuvl_core.telemetry import log_event, tracing_active
 
 if TYPE_CHECKING:
+    from tuvl_core.contributions import Peers
     from tuvl_core.effects import EffectHandler
     from tuvl_core.engine.call import Call
     from tuvl_core.plugins import Plugins
@@ -41,6 +42,7 @@ class App:
         project: The loaded project.
         resources: What kinds opened for the process, by name.
         loops: Loops that run right now.
+        peers: The other workers, where a plugin reaches them.
         log: Where the engine logs.
     """
 
@@ -48,6 +50,7 @@ class App:
         self.project = project
         self.resources: dict[str, Any] = {}
         self.loops = LoopRegistry()
+        self.peers: Peers | None = None
         self.log = logging.getLogger("tuvl.engine")
         self._plans: dict[str, Plan] = {}
         self._opened: set[type] = set()
@@ -179,14 +182,28 @@ class App:
             handle.cancel("the reader went away")
             await handle.wait()
 
+    def check_start(self, workflow: str, input: Mapping[str, Any] | None, principal: Principal) -> None:
+        """Raise what `start` would raise before anything begins."""
+        plan = self.plan(workflow)
+        authorize(plan, principal)
+        initial_context(plan, input)
+
+    def running(self, run_id: str, tenant: str | None) -> RunHandle | None:
+        """The run of that id that `start` has begun and that goes on, if `tenant` may see it."""
+        for handle in self._handles:
+            if handle.run_id == run_id and handle.run.principal.tenant == tenant:
+                return handle
+        return None
+
     def open_loop(self, call: Call, metadata: dict[str, Any]) -> LoopHandle:
         """Register a loop inside a step; kinds reach this through `call.open_loop`."""
         run = call.run
         outer = call.parent
         while outer is not None and outer.loop is None:
             outer = outer.parent
+        run.loops += 1
         handle = LoopHandle(
-            id=f"{run.id}:{call.key}",
+            id=f"{run.id}.{run.loops}",
             run_id=run.id,
             workflow=run.workflow,
             step_id=call.step.id,
@@ -194,6 +211,7 @@ class App:
             tenant=run.principal.tenant,
             max_pause_s=self.settings["agent.pause_max_s"],
             metadata=metadata,
+            call=call,
         )
         call.loop = handle
         scopes = [scope for _, scope in self.plugins.call("tuvl_loop_scope", loop=handle) if scope]

@@ -150,12 +150,26 @@ class Call:
         replay: Any = "recorded",
     ) -> Awaitable[Any]:
         """Do something to the world, through the effect door."""
-        run = self.run
         self._refuse_if_over()
-        if not run.handlers:
+        if not self.run.handlers:
             return fn(*args)
+        return self._through_door(f"{self.key}/{name}", kind, replay, fn, args)
+
+    def effect_beside(
+        self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any, kind: Any = "effect"
+    ) -> Awaitable[Any]:
+        """Do something beside the ordered log of the run, as supervisors do."""
+        self._refuse_if_over()
+        if not self.run.handlers:
+            return fn(*args)
+        return self._through_door(f"supervisor/{self.key}/{name}", kind, "recorded", fn, args)
+
+    def _through_door(
+        self, key: str, kind: Any, replay: Any, fn: Callable[..., Awaitable[Any]], args: tuple[Any, ...]
+    ) -> Awaitable[Any]:
+        run = self.run
         effect = Effect(
-            key=f"{self.key}/{name}",
+            key=key,
             kind=kind,
             run_id=run.id,
             workflow=run.plan.workflow,

@@ -1,132 +1,28 @@
-"""Loops inside a step that somebody may watch, pause, steer or abort while they run.
-
-A kind that opens a loop (an agent's turns) gets a `LoopHandle`. Whoever supervises it, a rule, a judge
-or an operator, finds the handle in the app's registry and acts through `handle.control`. The loop looks
-at `handle.touched` at the top of each turn; as long as nobody has asked for the control, that is one
-attribute read and nothing else exists.
-"""
+"""One running loop, as others see it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-import attrs
+from tuvl_core.events import timestamp
+from tuvl_core.loops.control import LoopControl
+from tuvl_core.loops.directives import Directive, Directives
+from tuvl_core.telemetry import counter, log_event
 
-from tuvl_core.telemetry import log_event
+if TYPE_CHECKING:
+    from tuvl_core.identity import Principal
+    from tuvl_core.kinds import PlanView, StepView, UsageMeter
+    from tuvl_core.loops.registry import LoopRegistry
 
-__all__ = ["Directives", "LoopControl", "LoopHandle", "LoopRegistry", "LoopScope"]
+__all__ = ["LoopHandle", "LoopScope"]
 
 LoopStatus = Literal["running", "paused", "ended"]
 _log = logging.getLogger("tuvl.loops")
-
-
-@attrs.frozen(kw_only=True)
-class Directives:
-    """What supervisors asked of a loop since its last turn.
-
-    Attributes:
-        steer: Guidance in the order sent.
-        aborted: The reason of an abort, or None.
-        abort_type: `aborted` by request, `pause_expired` when a pause outlived its allowance.
-    """
-
-    steer: tuple[str, ...] = ()
-    aborted: str | None = None
-    abort_type: str = "aborted"
-
-
-class LoopControl:
-    """The supervisor's side of a loop. Every call is safe in any order, doubled or late."""
-
-    def __init__(self, handle: LoopHandle) -> None:
-        self._handle = handle
-        self._steer: list[str] = []
-        self._aborted: str | None = None
-        self._abort_type = "aborted"
-        self._paused = False
-        self._changed = asyncio.Event()
-        self._on_force: Callable[[], None] | None = None
-
-    @property
-    def paused(self) -> bool:
-        """Whether the loop is to wait at its next turn, or waits already."""
-        return self._paused
-
-    @property
-    def aborted(self) -> str | None:
-        """The reason of an abort, or None."""
-        return self._aborted
-
-    def pause(self) -> bool:
-        """Have the loop wait at the top of its next turn; False if it has ended or was aborted."""
-        if self._handle.ended or self._aborted is not None:
-            return False
-        self._paused = True
-        return True
-
-    def resume(self) -> bool:
-        """Let a paused loop go on; False if it was not paused."""
-        was, self._paused = self._paused, False
-        self._changed.set()
-        return was
-
-    def steer(self, message: str) -> bool:
-        """Queue guidance for the next turn; False if the loop has ended and will not see it."""
-        if self._handle.ended:
-            return False
-        self._steer.append(message)
-        return True
-
-    def abort(self, reason: str, *, force: bool = False) -> bool:
-        """End the loop on `aborted` at its next turn or between two calls.
-
-        Args:
-            reason: Shown to people and written to `_last_error`.
-            force: Cancel what is in flight instead of waiting for it.
-        """
-        if self._handle.ended or self._aborted is not None:
-            return False
-        self._aborted = reason
-        self._changed.set()
-        if force and self._on_force is not None:
-            self._on_force()
-        return True
-
-    def on_force(self, cancel: Callable[[], None] | None) -> None:
-        """Name what a forced abort cancels right now; None when nothing is in flight."""
-        self._on_force = cancel
-
-    async def checkpoint(self, max_pause_s: float) -> Directives:
-        """Wait while paused, then hand over what was asked: the loop's side, at the top of a turn.
-
-        Each pause has its own full allowance; one that outlives it becomes an abort.
-        """
-        while self._paused and self._aborted is None:
-            await self._wait_paused(max_pause_s)
-        if self._aborted is not None:
-            return Directives(aborted=self._aborted, abort_type=self._abort_type)
-        steer, self._steer = tuple(self._steer), []
-        return Directives(steer=steer)
-
-    async def _wait_paused(self, max_pause_s: float) -> None:
-        self._changed.clear()
-        self._handle._enter_pause()
-        try:
-            async with asyncio.timeout(max_pause_s):
-                await self._changed.wait()
-        except TimeoutError:
-            self._aborted = f"paused for longer than {max_pause_s:g} s"
-            self._abort_type = "pause_expired"
-        finally:
-            self._handle._leave_pause()
-
-    def undelivered(self) -> tuple[str, ...]:
-        """Guidance that came too late for any turn."""
-        return tuple(self._steer)
+INTERVENTIONS: Final = counter("tuvl.agent", "tuvl.agent.interventions")
 
 
 class PauseClock(Protocol):
@@ -137,7 +33,12 @@ class PauseClock(Protocol):
 
 
 class LoopScope(Protocol):
-    """Lives as long as one loop; a supervisor is one."""
+    """Lives as long as one loop; a supervisor is one.
+
+    A scope that also has a method `advanced(what, fields)` is told of each thing that the loop does, at the
+    moment it does it: an agent tells `iteration` and `tool_call` with the fields of its progress events. It
+    must return at once.
+    """
 
     def open(self) -> None:
         """The loop has begun. Must return at once; start a task for what waits."""
@@ -152,12 +53,14 @@ class LoopHandle:
     """One running loop, as others see it.
 
     Attributes:
-        id: Unique: the run's id and the step's position in it.
+        id: Unique, and fit for a URL's path: the run's id, a dot, and the loop's number within the run.
         run_id: The run it belongs to.
         workflow: Name of the workflow.
         step_id: The step that loops.
         parent: Id of the loop whose tool this one is, or None.
         tenant: Whose run it is; operators of other tenants never see it.
+        key: The position of its step in the run, such as `work#1`.
+        visit: How many times the run has been at that step, from 1.
         metadata: Counters the loop keeps current (iteration, tokens, calls per tool): numbers and
             declared names only, no context values.
         failure: Why the tool call that an event is just telling of failed, in one line without secrets; None
@@ -165,13 +68,17 @@ class LoopHandle:
     """
 
     __slots__ = (
+        "_call",
         "_clocks",
         "_control",
         "_registry",
         "_scopes",
         "_status_sink",
+        "_task",
+        "_watching",
         "failure",
         "id",
+        "key",
         "max_pause_s",
         "metadata",
         "parent",
@@ -180,6 +87,7 @@ class LoopHandle:
         "status",
         "step_id",
         "tenant",
+        "visit",
         "workflow",
     )
 
@@ -194,6 +102,7 @@ class LoopHandle:
         tenant: str | None,
         max_pause_s: float,
         metadata: dict[str, Any],
+        call: Any = None,
     ) -> None:
         self.id = id
         self.run_id = run_id
@@ -203,6 +112,8 @@ class LoopHandle:
         self.tenant = tenant
         self.max_pause_s = max_pause_s
         self.metadata = metadata
+        self.key: str = call.key if call is not None else step_id
+        self.visit: int = call.visit if call is not None else 1
         self.failure: str | None = None
         self.started = time.time()
         self.status: LoopStatus = "running"
@@ -211,6 +122,48 @@ class LoopHandle:
         self._scopes: list[LoopScope] = []
         self._clocks: Iterable[PauseClock] = ()
         self._status_sink: Callable[[bool], None] | None = None
+        self._call = call
+        self._task: asyncio.Task[Any] | None = None
+        self._watching: tuple[Callable[[str, Mapping[str, Any]], None], ...] = ()
+
+    # --- what supervisors see ---------------------------------------------------------------
+
+    @property
+    def plan(self) -> PlanView:
+        """The workflow it belongs to."""
+        plan: PlanView = self._call.run.plan
+        return plan
+
+    @property
+    def step(self) -> StepView:
+        """The step that loops."""
+        step: StepView = self._call.step
+        return step
+
+    @property
+    def principal(self) -> Principal:
+        """Who the run acts for."""
+        principal: Principal = self._call.principal
+        return principal
+
+    @property
+    def usage(self) -> UsageMeter:
+        """The run's meter: what a supervisor consumes counts there, and not against the loop's own budget."""
+        meter: UsageMeter = self._call.run.meter
+        return meter
+
+    def effect(self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any, kind: Any = "effect") -> Awaitable[Any]:
+        """Do something to the world beside the loop, through the effect door.
+
+        Its key is `supervisor/<key of the step>/<name>`: a space of its own, for it comes in no fixed order with
+        what the loop does.
+        """
+        effect: Awaitable[Any] = self._call.effect_beside(name, fn, *args, kind=kind)
+        return effect
+
+    def progress(self, type: str, fields: Mapping[str, Any]) -> None:
+        """Tell the run's subscribers something about the loop: numbers and declared names only."""
+        self._call.progress(type, fields)
 
     @property
     def touched(self) -> bool:
@@ -238,6 +191,33 @@ class LoopHandle:
         """Obey what supervisors asked; call it at the top of a turn when `touched`."""
         return await self.control.checkpoint(self.max_pause_s)
 
+    @property
+    def watched(self) -> bool:
+        """Whether anybody is to be told what the loop does."""
+        return bool(self._watching)
+
+    def advanced(self, what: str, fields: Mapping[str, Any]) -> None:
+        """Tell whoever watches that the loop has done something; for the loop itself, when `watched`.
+
+        Args:
+            what: `iteration` or `tool_call`.
+            fields: Numbers and declared names.
+        """
+        for tell in self._watching:
+            try:
+                tell(what, fields)
+            except Exception:
+                _log.warning("a supervisor of loop %s failed", self.id, exc_info=True)
+
+    def take_forced(self) -> bool:
+        """Whether a cancellation that has just arrived is a forced abort and nothing else; for the loop itself.
+
+        It is then taken back, and the loop ends on its exit `aborted`.
+        """
+        if self._control is None or not self._control.forced or self._task is None:
+            return False
+        return asyncio.current_task() is self._task and self._task.uncancel() == 0
+
     def snapshot(self) -> dict[str, Any]:
         """The loop as JSON-ready metadata."""
         return {
@@ -245,8 +225,11 @@ class LoopHandle:
             "run_id": self.run_id,
             "workflow": self.workflow,
             "step_id": self.step_id,
+            "visit": self.visit,
+            "key": self.key,
             "parent": self.parent,
             "status": self.status,
+            "started": timestamp(self.started),
             **self.metadata,
         }
 
@@ -285,9 +268,32 @@ class LoopHandle:
         self._clocks = tuple(clocks)
         self._status_sink = on_pause
         registry.add(self)
+        self._task = asyncio.current_task()
         for scope in scopes:
             scope.open()
             self._scopes.append(scope)
+            advanced = getattr(scope, "advanced", None)
+            if advanced is not None:
+                self._watching += (advanced,)
+
+    def _cancel_in_flight(self) -> None:
+        # Asked from within the loop's own task, nothing is in flight: it looks before it goes on.
+        if self._task is not None and not self.ended and self._task is not asyncio.current_task():
+            self._task.cancel("aborted by force")
+
+    def _told(self, directive: Directive) -> None:
+        """Say that a directive took effect. Free text stays out of events: it may hold anything."""
+        labels: dict[str, str] = {"action": directive.action, "source": directive.source}
+        INTERVENTIONS.add(1, {f"tuvl.supervisor.{key}": text for key, text in labels.items()})
+        fields = {"loop": self.id, "step_id": self.step_id, **labels, "by": directive.name}
+        log_event(_log, logging.WARNING, "loop.directive", fields)
+        if directive.source != "operator" and directive.name is not None:
+            labels["rule"] = directive.name
+        if self._call is not None:
+            try:
+                self._call.progress("supervisor", labels)
+            except Exception:
+                _log.warning("progress of loop %s failed", self.id, exc_info=True)
 
     def _enter_pause(self) -> None:
         self.status = "paused"
@@ -303,33 +309,3 @@ class LoopHandle:
             clock.resume()
         if self._status_sink is not None:
             self._status_sink(False)
-
-
-class LoopRegistry:
-    """The loops that run in this process."""
-
-    def __init__(self) -> None:
-        self._loops: dict[str, LoopHandle] = {}
-
-    def add(self, handle: LoopHandle) -> None:
-        """Register a loop that has begun."""
-        self._loops[handle.id] = handle
-
-    def remove(self, handle: LoopHandle) -> None:
-        """Forget a loop that is over."""
-        self._loops.pop(handle.id, None)
-
-    def get(self, id: str, tenant: str | None) -> LoopHandle | None:
-        """The loop of that id, if `tenant` may see it."""
-        handle = self._loops.get(id)
-        return handle if handle is not None and handle.tenant == tenant else None
-
-    def visible_to(self, tenant: str | None) -> list[LoopHandle]:
-        """Every running loop of a tenant, oldest first."""
-        return [handle for handle in self._loops.values() if handle.tenant == tenant]
-
-    def __iter__(self) -> Iterator[LoopHandle]:
-        return iter(list(self._loops.values()))
-
-    def __len__(self) -> int:
-        return len(self._loops)
