@@ -9,6 +9,7 @@ __all__ = ["BROUGHT_BY", "DOCUMENTS", "FIRST_PARTY", "STEP_KINDS"]
 FIRST_PARTY: Final = frozenset(
     {
         "tuvl",
+        "tuvl-auth",
         "tuvl-cli",
         "tuvl-console",
         "tuvl-core",

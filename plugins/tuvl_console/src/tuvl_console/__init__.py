@@ -1,0 +1,1 @@
+"""Operator console of tuvl: one page that shows live runs and lets operators act on them."""

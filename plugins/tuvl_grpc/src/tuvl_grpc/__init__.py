@@ -1,0 +1,1 @@
+"""Runs of tuvl over gRPC: start, follow, find and control them."""

@@ -1,0 +1,1 @@
+"""Traces, metrics and structured logs of tuvl, through the OpenTelemetry SDK."""

@@ -1,0 +1,5 @@
+"""What tuvl-otel brings."""
+
+from __future__ import annotations
+
+TUVL_API = 1

@@ -1,0 +1,1 @@
+"""Serves workflows of tuvl over HTTP: triggers, runs, event streams and the operator API."""

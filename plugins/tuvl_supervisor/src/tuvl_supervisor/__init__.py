@@ -1,0 +1,1 @@
+"""Supervision of tuvl's agents: rules and a judge that pause, steer or abort."""
