@@ -290,13 +290,16 @@ class RunService:
     async def drain(self, grace_s: float) -> None:
         """Start nothing new; let what runs end by itself for so many seconds, then cancel it."""
         self._admission.close()
-        live = list(self._live.values())
-        if live:
-            waits = [asyncio.ensure_future(run.wait()) for run in live]
-            await asyncio.wait(waits, timeout=grace_s)
-            for run in live:
-                run.cancel("the server is shutting down")
-            await asyncio.gather(*waits, return_exceptions=True)
+        if self._live:
+            await asyncio.wait([_waiter(run) for run in self._live.values()], timeout=grace_s)
+        left = list(self._live.values())  # with those that had a place already, and began meanwhile
+        for run in left:
+            run.cancel("the server is shutting down")
+        await asyncio.gather(*map(_waiter, left), return_exceptions=True)
+
+
+def _waiter(run: LiveRun) -> asyncio.Future[RunResult]:
+    return asyncio.ensure_future(run.wait())
 
 
 def _require(principal: Principal, scope: str) -> None:
