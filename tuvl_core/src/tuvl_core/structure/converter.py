@@ -1,14 +1,16 @@
-"""The cattrs converter: plain data to attrs classes, strictly, with every problem kept.
+"""Plain data to attrs classes, strictly, with every problem kept.
 
-cattrs walks the classes; every leaf, list, mapping and union is ours, because cattrs' own turn text
-into lists and numbers into text.
+Classes, leaves, lists, mappings and unions are ours: cattrs' own turn text into lists and numbers into text, and
+it compiles a function for each class, which costs a process that reads a few documents more than reading them.
+What is none of these, such as `Annotated` and `NewType`, is left to cattrs, which is imported only then.
 """
 
 from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
 
 import attrs
@@ -31,16 +33,19 @@ if TYPE_CHECKING:
 __all__ = ["Structurer"]
 
 Hook = Callable[[Any, Any], Any]
+Rule = tuple[Callable[[Any], bool], Callable[[Any], Hook]]
 
 _QUOTED_NAME: Final = re.compile(r"'(\w+)' must ")
 
 
 class Structurer:
-    """Converters for one environment, one for each way a field may treat its text."""
+    """Hooks for one environment; each is made when a type is first read."""
 
     def __init__(self, environment: Environment) -> None:
-        """Start without converters; each is built when a class first needs it."""
+        """Start without hooks."""
         self._environment = environment
+        self._hooks: dict[tuple[Any, bool, bool], Hook] = {}
+        self._leaves: dict[bool, dict[Any, Hook]] = {}
         self._converters: dict[tuple[bool, bool], Converter] = {}
         self._classes: dict[tuple[Any, bool, bool], Hook | None] = {}
 
@@ -53,63 +58,89 @@ class Structurer:
         return self._hook_of(cls, prose=False, reveals=False)(data, cls)
 
     def _hook_of(self, cls: Any, *, prose: bool, reveals: bool) -> Hook:
+        """Give the hook of a type, for a field that treats its text so."""
+        known = (cls, prose, reveals)
+        hook = self._hooks.get(known)
+        if hook is None:
+            hook = self._leaves_of(prose).get(cls) or self._made(cls, prose, reveals)
+            self._hooks[known] = hook
+        return hook
+
+    def _leaves_of(self, prose: bool) -> dict[Any, Hook]:
+        leaves = self._leaves.get(prose)
+        if leaves is None:
+            expand = self._expand(prose)
+            leaves = {**scalar_hooks(expand), **compiled_hooks(expand), Secret: secret_hook(expand)}
+            self._leaves[prose] = leaves
+        return leaves
+
+    def _expand(self, prose: bool) -> Callable[[str], Any]:
+        return _unchanged if prose else self._environment.expand
+
+    def _made(self, cls: Any, prose: bool, reveals: bool) -> Hook:
+        # A class that is a leaf and something else too, such as a text that is an enumeration, is for cattrs to judge.
+        mixed = isinstance(cls, type) and issubclass(cls, tuple(self._leaves_of(prose)))
+        for fits, make in () if mixed else self._rules(prose, reveals):
+            if fits(cls):
+                return make(cls)
+        return self._converter(prose, reveals).get_structure_hook(cls)
+
+    def _rules(self, prose: bool, reveals: bool) -> Sequence[Rule]:
+        """Which types are read how; the first that fits counts."""
+        expand = self._expand(prose)
+        hook_of = partial(self._hook_of, prose=prose, reveals=reveals)
+        return (
+            (_is_template, lambda cls: template_hook(cls, hook_of, expand, reveals)),
+            (lambda cls: bool(members(cls)), lambda cls: union_hook(cls, hook_of)),
+            (_is_enum, lambda cls: _enum_hook(cls, expand)),
+            (_is_literal, lambda cls: choice_hook(get_args(cls), expand)),
+            (is_mapping_type, lambda cls: mapping_hook(cls, hook_of)),
+            (is_list_type, lambda cls: list_hook(cls, hook_of)),
+            (_is_anything, lambda _: lambda value, _: expand_tree(value, expand)),
+            (_is_class, lambda cls: self._class_hook(cls, prose, reveals)),
+        )
+
+    def _converter(self, prose: bool, reveals: bool) -> Converter:
         converter = self._converters.get((prose, reveals))
         if converter is None:
-            converter = self._converters[prose, reveals] = self._build(prose, reveals)
-        return converter.get_structure_hook(cls)
+            from cattrs import Converter
 
-    def _build(self, prose: bool, reveals: bool) -> Converter:
-        from cattrs import Converter
-
-        converter = Converter(detailed_validation=True, forbid_extra_keys=True)
-        expand = _unchanged if prose else self._environment.expand
-        hook_of = converter.get_structure_hook
-        for kind, hook in {**scalar_hooks(expand), **compiled_hooks(expand)}.items():
-            converter.register_structure_hook(kind, hook)
-        converter.register_structure_hook(Secret, secret_hook(expand))
-
-        def register(fits: Callable[[Any], bool], factory: Callable[[Any], Hook]) -> None:
-            converter.register_structure_hook_factory(fits, factory)
-
-        # The last one registered is asked first.
-        register(_is_class, lambda cls: self._class_hook(cls, converter, prose, reveals))
-        register(_is_anything, lambda _: lambda value, _: expand_tree(value, expand))
-        register(is_list_type, lambda cls: list_hook(cls, hook_of))
-        register(is_mapping_type, lambda cls: mapping_hook(cls, hook_of))
-        register(_is_literal, lambda cls: choice_hook(get_args(cls), expand))
-        register(_is_enum, lambda cls: _enum_hook(cls, expand))
-        register(lambda cls: bool(members(cls)), lambda cls: union_hook(cls, hook_of))
-        register(_is_template, lambda cls: template_hook(cls, hook_of, expand, reveals))
+            converter = self._converters[prose, reveals] = Converter(detailed_validation=True, forbid_extra_keys=True)
+            for kind, hook in self._leaves_of(prose).items():
+                converter.register_structure_hook(kind, hook)
+            for fits, make in reversed(self._rules(prose, reveals)):  # the last one registered is asked first
+                converter.register_structure_hook_factory(fits, make)
         return converter
 
-    def _class_hook(self, cls: Any, converter: Converter, prose: bool, reveals: bool) -> Hook:
+    def _class_hook(self, cls: Any, prose: bool, reveals: bool) -> Hook:
         known = (cls, prose, reveals)
         if known in self._classes:
             # A class inside itself: its hook is still being built, and found when it is needed.
             return lambda value, _: (self._classes[known] or _unusable)(value, cls)
         self._classes[known] = None
-        hook = self._classes[known] = self._build_class_hook(cls, converter, prose, reveals)
+        hook = self._classes[known] = self._build_class_hook(cls, prose, reveals)
         return hook
 
-    def _build_class_hook(self, cls: Any, converter: Converter, prose: bool, reveals: bool) -> Hook:
-        from cattrs import ClassValidationError
-        from cattrs.gen import make_dict_structure_fn, override
-
-        keys = keys_of(get_origin(cls) or cls)
-        overrides = {
-            key.attribute: override(rename=key.name, struct_hook=self._field_hook(key, prose, reveals)) for key in keys
-        }
-        options: dict[str, Any] = {"_cattrs_use_linecache": False, **overrides}
-        build = make_dict_structure_fn(cls, converter, **options)
+    def _build_class_hook(self, cls: Any, prose: bool, reveals: bool) -> Hook:
+        build = get_origin(cls) or cls
+        keys = keys_of(build)
+        reads = [(key, self._field_hook(key, prose, reveals)) for key in keys]
+        known = frozenset(key.name for key in keys)
         names = {key.attribute: key.name for key in keys}
 
         def hook(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
                 raise wrong_type("a mapping", value)
+            arguments, found = _read_fields(reads, value)
+            if not known.issuperset(value):
+                strangers = [name for name in value if name not in known]
+                found += [Problem(code=codes.UNKNOWN_KEY, message="", path=(name,), at_key=True) for name in strangers]
+            if found:
+                raise ProblemsError(*found)
             try:
-                return build(value, cls)
-            except ClassValidationError as group:
-                raise ProblemsError(*_flatten(group, names, value)) from None
+                return build(**arguments)
+            except Exception as error:
+                raise ProblemsError(_refused_by_class(error, names)) from None
 
         return hook
 
@@ -127,25 +158,23 @@ class Structurer:
         return hook
 
 
-def _flatten(group: Any, names: dict[str, str], value: dict[str, Any]) -> Iterator[Problem]:
-    from cattrs.errors import ForbiddenExtraKeysError
-
-    noted, others = group.group_exceptions()
-    for error, note in noted:
-        name = names.get(note.name, note.name)
-        if isinstance(error, ProblemsError):
-            yield from error.below(name)
-        elif isinstance(error, KeyError) and name not in value:
-            yield Problem(code=codes.MISSING_KEY, message="must be given", path=(name,))
-        else:
-            message = f"could not be read: {type(error).__name__}: {error}"
-            yield Problem(code=codes.BAD_VALUE, message=message, path=(name,))
-    for error in others:
-        if isinstance(error, ForbiddenExtraKeysError):
-            for name in sorted(error.extra_fields, key=list(value).index):
-                yield Problem(code=codes.UNKNOWN_KEY, message="", path=(name,), at_key=True)
-        else:
-            yield _refused_by_class(error, names)
+def _read_fields(reads: list[tuple[Key, Hook]], value: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Read every field before complaining about any: the class's arguments, and what is wrong."""
+    arguments: dict[str, Any] = {}
+    found: list[Problem] = []
+    for key, read in reads:
+        name = key.name
+        if name in value:
+            try:
+                arguments[key.argument] = read(value[name], key.type)
+            except ProblemsError as error:
+                found += error.below(name)
+            except Exception as error:
+                message = f"could not be read: {type(error).__name__}: {error}"
+                found.append(Problem(code=codes.BAD_VALUE, message=message, path=(name,)))
+        elif key.required:
+            found.append(Problem(code=codes.MISSING_KEY, message="must be given", path=(name,)))
+    return arguments, found
 
 
 def _refused_by_class(error: Exception, names: dict[str, str]) -> Problem:
