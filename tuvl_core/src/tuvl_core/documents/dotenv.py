@@ -18,19 +18,16 @@ from tuvl_core.documents.reader import decode, read_bytes
 
 __all__ = ["load_dotenv", "parse_dotenv", "read_dotenv"]
 
-_ENTRY: Final = re.compile(
-    r"""
+_ENTRY: Final = r"""
     [ \t]* (?:export[ \t]+)? (?P<name>[A-Za-z_][A-Za-z0-9_]*) [ \t]* = [ \t]*
     (?: '(?P<single>[^']*)' [ \t]* (?:\#[^\n]*)?
       | "(?P<double>(?:[^"\\]|\\[\s\S])*)" [ \t]* (?:\#[^\n]*)?
       | (?P<plain>(?!['"])[^\n]*)
     ) (?:\n|\Z)
-    """,
-    re.VERBOSE,
-)
-_NOTHING: Final = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*")
-_ESCAPE: Final = re.compile(r"\\([\s\S])")
+    """
+_NOTHING: Final = r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)"
+_COMMENT: Final = r"(?:^|[ \t])#.*"
+_ESCAPE: Final = r"\\([\s\S])"
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "$": "$", "\n": ""}
 
 
@@ -57,10 +54,12 @@ def parse_dotenv(text: str, shown: str) -> tuple[dict[str, str], list[Diagnostic
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     values: dict[str, str] = {}
     problems: list[Diagnostic] = []
+    # Compiled where there is something to read: most projects have no such file.
+    nothing, entry = re.compile(_NOTHING), re.compile(_ENTRY, re.VERBOSE)
     at = 0
     while at < len(text):
-        if (match := _NOTHING.match(text, at)) is None:
-            match = _ENTRY.match(text, at)
+        if (match := nothing.match(text, at)) is None:
+            match = entry.match(text, at)
             if match is None:
                 problems.append(_problem(text, at, shown))
                 at = _next_line(text, at)
@@ -74,8 +73,8 @@ def _value(match: re.Match[str]) -> str:
     if match["single"] is not None:
         return match["single"]
     if match["double"] is not None:
-        return _ESCAPE.sub(lambda m: _ESCAPED.get(m[1], m[0]), match["double"])
-    return _COMMENT.sub("", match["plain"]).strip()
+        return re.sub(_ESCAPE, lambda m: _ESCAPED.get(m[1], m[0]), match["double"])
+    return re.sub(_COMMENT, "", match["plain"]).strip()
 
 
 def _next_line(text: str, at: int) -> int:

@@ -7,21 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core.diagnostics import Code, Diagnostic, sort_diagnostics
-from tuvl_core.plan.bound import CODES as BOUND_CODES
-from tuvl_core.plan.bound import check_demands
-from tuvl_core.plan.build import build_plan
-from tuvl_core.plan.flow import CODES as FLOW_CODES
-from tuvl_core.plan.flow import check_flow, check_output, check_signals
-from tuvl_core.plan.model import Plan, PlanStep
-from tuvl_core.plan.suppress import CODES as SUPPRESS_CODES
 from tuvl_core.plan.suppress import suppress
-from tuvl_core.plan.taint import CODES as TAINT_CODES
-from tuvl_core.plan.taint import check_taint
 from tuvl_core.project import collector_paused
-from tuvl_core.structure import did_you_mean
-from tuvl_core.tools import check_schema
 
 if TYPE_CHECKING:
+    from tuvl_core.plan.model import Plan, PlanStep
     from tuvl_core.plugins import Candidate
     from tuvl_core.project import Project
 
@@ -51,16 +41,7 @@ CHECK_CRASHED: Final = Code(
     klass="flow",
     title="a plugin's check raised; its own findings are missing",
 )
-CODES: Final = (
-    NO_SPINE,
-    BAD_INPUT_SCHEMA,
-    NO_INPUT,
-    CHECK_CRASHED,
-    *FLOW_CODES,
-    *BOUND_CODES,
-    *TAINT_CODES,
-    *SUPPRESS_CODES,
-)
+CODES: Final = (NO_SPINE, BAD_INPUT_SCHEMA, NO_INPUT, CHECK_CRASHED)
 
 
 def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnostic]:
@@ -73,6 +54,8 @@ def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnos
     with collector_paused():
         found = [*project.diagnostics, *project.plugins.problems]
         for definition in project.workflows.values():
+            from tuvl_core.plan.build import build_plan  # what looks at workflows is imported where there are any
+
             found.extend(check_workflow(build_plan(project, definition)))
         for candidate, validator in project.plugins.validators:
             if validator.documents is not None:
@@ -84,6 +67,10 @@ def check_project(project: Project, *, suppressed: bool = False) -> list[Diagnos
 
 def check_workflow(plan: Plan) -> list[Diagnostic]:
     """Check one workflow's plan. Runs no user code."""
+    from tuvl_core.plan.bound.demands import check_demands
+    from tuvl_core.plan.flow import check_flow, check_output, check_signals
+    from tuvl_core.plan.taint import check_taint
+
     found = [*_kernel_checks(plan), *check_output(plan)]
     for step in plan.steps.values():
         own = _guarded(partial(_of_step, step, plan), owner=step.distribution, workflow=plan.workflow, step=step)
@@ -108,6 +95,8 @@ def _of_step(step: PlanStep, plan: Plan) -> Iterable[Diagnostic]:
 
 
 def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:
+    from tuvl_core.tools.schemas import check_schema
+
     definition = plan.definition
     if plan.steps and not plan.spine and len(plan.steps) == len(definition.spec.steps):
         yield Diagnostic.of(
@@ -132,6 +121,8 @@ def _kernel_checks(plan: Plan) -> Iterable[Diagnostic]:
 def _impossible_input(plan: Plan, schema: Mapping[str, Any]) -> Iterable[Diagnostic]:
     if schema.get("additionalProperties") is not False or schema.get("patternProperties"):
         return
+    from tuvl_core.structure import did_you_mean
+
     known = schema.get("properties", {})
     for index, name in enumerate(schema.get("required", ())):
         if name not in known:

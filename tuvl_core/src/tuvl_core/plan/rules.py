@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tuvl_core.documents import CODES as DOCUMENTS
-from tuvl_core.plan.check import CODES as PLAN
+from tuvl_core.plan.bound.demands import CODES as DEMANDS
+from tuvl_core.plan.check import CODES as CHECK
+from tuvl_core.plan.flow import CODES as FLOW
+from tuvl_core.plan.suppress import CODES as SUPPRESS
+from tuvl_core.plan.taint import CODES as TAINT
 from tuvl_core.plugins.codes import CODES as PLUGINS
 from tuvl_core.project import CODES as PROJECT
 from tuvl_core.structure import CODES as STRUCTURE
@@ -25,7 +29,7 @@ def all_codes(plugins: Plugins) -> dict[str, Code]:
     """
     from tuvl_core.settings.problems import CODES as SETTINGS  # loaded only when somebody asks
 
-    own = (*DOCUMENTS, *STRUCTURE, *PROJECT, *PLAN, *SETTINGS, *PLUGINS)
+    own = (*DOCUMENTS, *STRUCTURE, *PROJECT, *CHECK, *FLOW, *DEMANDS, *TAINT, *SUPPRESS, *SETTINGS, *PLUGINS)
     brought = (code for _, validator in plugins.validators for code in validator.codes)
     found = {item.code: item for item in (*brought, *own)}
     return {name: found[name] for name in sorted(found)}

@@ -35,7 +35,7 @@ CODES: Final = (NO_REASON, UNUSED, NOT_POSSIBLE)
 _WORD: Final = "tuvl:"
 _SETTING: Final = "validate.ignore"
 _NAME: Final = r"[A-Za-z][A-Za-z0-9_.]*-[A-Za-z0-9_-]*[0-9]"
-_ORDER: Final = re.compile(rf"ignore\s+({_NAME}(?:\s*,\s*{_NAME})*)(?:[\s:–—-]+(.*))?$")
+_ORDER: Final = rf"ignore\s+({_NAME}(?:\s*,\s*{_NAME})*)(?:[\s:–—-]+(.*))?$"
 _FORM: Final = "`# tuvl: ignore CODE reason`"
 
 
@@ -136,7 +136,7 @@ def _orders(project: Project) -> tuple[list[_Order], list[Diagnostic]]:
 def _of_file(path: str, documents: list[Document]) -> Iterator[_Order | Diagnostic]:
     for comment in comments_of(documents, _WORD):
         place = Location(path=path, line=comment.line, column=comment.column)
-        match = _ORDER.match(comment.text)
+        match = re.match(_ORDER, comment.text)
         if match is None or not (match[2] or "").strip():
             what = "gives no reason" if match is not None else f"is not of the form {_FORM}"
             yield Diagnostic.of(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
+from tuvl_core.tools.plain_schemas import plainly_valid
+
 __all__ = [
     "NOT_AN_OBJECT",
     "build_validator",
@@ -25,6 +27,8 @@ def check_schema(schema: Any) -> str | None:
 
     References to other documents are refused: nothing is fetched.
     """
+    if plainly_valid(schema):
+        return None
     try:
         build_validator(schema)
     except ValueError as problem:
