@@ -12,7 +12,8 @@ PLUGINS := $(sort $(wildcard plugins/tuvl_*))
 # The local model needs a wheel that not every platform has: it is installed by itself, where there is one.
 LOCAL := plugins/tuvl_model_local
 DISTS := $(CORE) $(filter-out $(LOCAL),$(PLUGINS)) .
-PROJECTS := pyproject.toml $(wildcard tuvl_*/pyproject.toml plugins/*/pyproject.toml)
+PROJECTS := pyproject.toml $(wildcard tuvl_*/pyproject.toml plugins/*/pyproject.toml plugins/*/hatch_build.py) \
+	$(wildcard plugins/*/src/*/proto/*.proto)
 SOURCES := $(foreach dist,$(CORE) $(PLUGINS),$(dist)/src)
 TICKET ?=
 CALLING ?= schema
@@ -76,7 +77,7 @@ clean:
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || (echo 'tuvl needs Python 3.11 or newer, and none is on the path' && exit 1)
 	@$(PYTHON) -m venv $(VENV) || (echo 'the module venv is missing: install the package python3-venv' && exit 1)
-	@$(PIP) install --quiet --constraint constraints.txt --upgrade pip hatchling editables
+	@$(PIP) install --quiet --constraint constraints.txt --upgrade pip hatchling editables grpcio-tools
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.made constraints.txt $(PROJECTS)

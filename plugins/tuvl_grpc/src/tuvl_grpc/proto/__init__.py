@@ -1,0 +1,1 @@
+"""`runs.proto`, and what protoc makes of it when the distribution is built (`hatch_build.py`)."""
