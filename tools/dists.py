@@ -10,7 +10,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN = re.compile(r"tuvl[a-z-]*")
-MAY_NEED = {"tuvl-core", "tuvl-models"}
+# The kernel, the interfaces of models, and a library that draws: none of them knows a plugin.
+MAY_NEED = {"tuvl-core", "tuvl-graph", "tuvl-models"}
 
 
 def main() -> int:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tuvl_cli.graphing.data import Edge, Node, Picture
-from tuvl_cli.graphing.layout import lay_out
-from tuvl_cli.graphing.mermaid import as_mermaid
-from tuvl_cli.graphing.svg import as_svg
+from tuvl_graph.layout import lay_out
+from tuvl_graph.mermaid import as_mermaid
+from tuvl_graph.picture import Edge, Node, Picture
+from tuvl_graph.svg import as_svg
 
 AGENT = {
     "id": "work",

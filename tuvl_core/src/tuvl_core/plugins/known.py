@@ -13,6 +13,7 @@ FIRST_PARTY: Final = frozenset(
         "tuvl-cli",
         "tuvl-console",
         "tuvl-core",
+        "tuvl-graph",
         "tuvl-grpc",
         "tuvl-kinds-agent",
         "tuvl-kinds-apicall",

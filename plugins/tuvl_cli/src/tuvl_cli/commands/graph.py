@@ -12,7 +12,7 @@ from tuvl_cli.options import load_project, project_options
 from tuvl_cli.output import echo, echo_bytes, echo_json
 
 if TYPE_CHECKING:
-    from tuvl_cli.graphing import Picture
+    from tuvl_graph import Picture
 
 __all__ = ["command"]
 
@@ -31,8 +31,8 @@ def command(workflow: str, directory: Path, form: str, output: Path | None) -> N
 
     Runs none of its code. Exit codes: 0; 2 for a wrong use or an unknown workflow.
     """
-    from tuvl_cli.graphing import picture_of
     from tuvl_core import check_project, plan_workflow
+    from tuvl_graph import picture_of
 
     project = load_project(directory)
     plan = plan_workflow(project, workflow)
@@ -48,20 +48,20 @@ def command(workflow: str, directory: Path, form: str, output: Path | None) -> N
 
 def _text(picture: Picture, form: str) -> str:
     if form == "svg":
-        from tuvl_cli.graphing.svg import as_svg
+        from tuvl_graph import as_svg
 
         return as_svg(picture)
     if form == "json":
         import json
 
         return json.dumps(picture.to_dict(), ensure_ascii=False, indent=2)
-    from tuvl_cli.graphing.mermaid import as_mermaid
+    from tuvl_graph import as_mermaid
 
     return as_mermaid(picture)
 
 
 def _png(picture: Picture) -> bytes:
-    from tuvl_cli.graphing.svg import as_svg
+    from tuvl_graph import as_svg
 
     try:
         resvg = import_module("resvg_py")

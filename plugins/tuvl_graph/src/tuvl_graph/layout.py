@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from tuvl_cli.graphing.data import Picture
+from tuvl_graph.picture import Picture
 
 __all__ = ["Box", "Drawn", "lay_out"]
 

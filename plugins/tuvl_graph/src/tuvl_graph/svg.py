@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 from xml.sax.saxutils import escape
 
-from tuvl_cli.graphing.data import Edge, Node, Picture
-from tuvl_cli.graphing.layout import Box, lay_out
+from tuvl_graph.layout import Box, lay_out
+from tuvl_graph.picture import Edge, Node, Picture
 
 __all__ = ["as_svg"]
 

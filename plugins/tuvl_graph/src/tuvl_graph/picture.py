@@ -7,8 +7,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from tuvl_cli.explaining.data import declares
-from tuvl_core import Diagnostic, FlowGraph, Plan
+from tuvl_core import Diagnostic, FlowGraph, Plan, PlanStep, declared
 
 __all__ = ["Edge", "Node", "Picture", "picture_of"]
 
@@ -134,8 +133,16 @@ def _edges(graph: FlowGraph) -> Iterator[Edge]:
             yield Edge(source=step.id, target=child.ref, role="tool")
     if plan.spec.sections.get(_SUPERVISOR) is not None:
         for step in plan.steps.values():
-            if step.composite and declares(step, "capabilities", plan).model:
+            if step.composite and _asks_models(step, plan):
                 yield Edge(source=f"@{_SUPERVISOR}", target=step.id, role="watches")
+
+
+def _asks_models(step: PlanStep, plan: Plan) -> bool:
+    """Whether a step's kind says that it asks models; where its code raises, the worst case."""
+    try:
+        return bool(declared(step.kind, "capabilities", step, plan).model)
+    except Exception:
+        return True
 
 
 def _called(edges: Iterable[Edge], graph: FlowGraph) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tuvl_cli.graphing.data import Edge, Node, Picture
+from tuvl_graph.picture import Edge, Node, Picture
 
 __all__ = ["as_mermaid"]
 
