@@ -55,6 +55,18 @@ def test_the_checker_agrees(schema: Any) -> None:
         build_validator(schema)
 
 
+@given(st.text("^$[]-+*?.\\{},09azAZdw _@", max_size=10))
+def test_the_checker_agrees_about_patterns(pattern: str) -> None:
+    if plainly_valid({"pattern": pattern}):
+        build_validator({"pattern": pattern})
+
+
+@pytest.mark.parametrize("pattern", ["^[A-Z]-[0-9]+$", "^\\d{4}$", "[a-z0-9_-]+", "^a b?$", ""])
+def test_usual_patterns_are_plain(pattern: str) -> None:
+    assert plainly_valid({"pattern": pattern})
+    build_validator({"pattern": pattern})
+
+
 @given(FITTING)
 def test_what_people_write_is_plain(schema: dict[str, Any]) -> None:
     assert plainly_valid({"type": "object", "properties": {"a": schema}, "additionalProperties": False})
@@ -74,6 +86,10 @@ def test_what_people_write_is_plain(schema: dict[str, Any]) -> None:
         {"enum": 3},
         {"minimum": "1"},
         {"description": 1},
+        {"pattern": "["},
+        {"pattern": "[z-a]"},
+        {"pattern": "a{3,2}"},
+        {"pattern": "(?<"},
         {"$ref": "https://example.com/schema"},
     ],
 )

@@ -6,6 +6,7 @@ reading a whole project; what is not plainly valid is left to it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any, Final
@@ -16,6 +17,11 @@ _TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "obj
 _DEEPEST: Final = 32
 """How deep schemas are looked into; deeper ones, and such as contain themselves, are for the checker."""
 _LARGEST: Final = 2**53
+_PATTERN: Final = (
+    r"\^?(?:(?:[A-Za-z0-9 _@/:,-]|\\[.dws]|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_. @])+-?\])"
+    r"(?:[*+?]|\{[0-9]{1,2}(?:,[0-9]{1,2})?\})?)*\$?"
+)
+"""Regular expressions that mean the same everywhere: characters and sets of them, each so many times."""
 
 
 def plainly_valid(schema: Any, depth: int = 0) -> bool:
@@ -49,6 +55,16 @@ def _is_text(value: Any) -> bool:
     return type(value) is str
 
 
+def _is_pattern(value: Any) -> bool:
+    if type(value) is not str or re.fullmatch(_PATTERN, value) is None:
+        return False
+    try:
+        re.compile(value)  # a range such as `z-a` is none
+    except re.error:
+        return False
+    return True
+
+
 def _is_names(value: Any) -> bool:
     return type(value) is list and all(map(_is_text, value)) and len(set(value)) == len(value)
 
@@ -75,6 +91,7 @@ _PLAIN: Final[Mapping[Any, Callable[[Any], bool]]] = {
     "type": _is_type,
     "description": _is_text,
     "title": _is_text,
+    "pattern": _is_pattern,
     "required": _is_names,
     "enum": _is_choice,
     "default": _is_scalar,
