@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-__all__ = ["form_of", "forget", "remember", "who"]
+__all__ = ["forget", "form_of", "remember", "who"]
 
 COOKIE: Final = "tuvl_console"
 PATH: Final = "/console"

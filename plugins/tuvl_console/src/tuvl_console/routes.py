@@ -11,18 +11,10 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
-from tuvl_console.caller import form_of, forget, remember, who
+from tuvl_console.caller import forget, form_of, remember, who
 from tuvl_console.live import RunPage, follow_list, follow_run, list_parts
 from tuvl_console.views import page
-from tuvl_core import (
-    DeniedError,
-    Directive,
-    HttpRoute,
-    InputError,
-    TuvlError,
-    UnauthenticatedError,
-    UnknownRunError,
-)
+from tuvl_core import DeniedError, Directive, HttpRoute, InputError, TuvlError, UnauthenticatedError, UnknownRunError
 
 __all__ = ["routes"]
 

@@ -90,9 +90,9 @@ class RunState:
             return
         match told.get("type"):
             case "iteration":
-                calls = told.get("tool_calls", 0)
-                text = f"turn {told.get('iteration')}: {_counted(calls, 'tool call')}, {told.get('tokens_used')} tokens so far"
-                self._line(event, "turn", text)
+                calls = _counted(told.get("tool_calls", 0), "tool call")
+                tokens = _counted(told.get("tokens_used", 0), "token")
+                self._line(event, "turn", f"turn {told.get('iteration')}: {calls}, {tokens} so far")
             case "tool_call":
                 tool = str(told.get("tool"))
                 self.tools[tool] = self.tools.get(tool, 0) + 1
