@@ -22,12 +22,16 @@ PROGRAMS = {
 
 
 POSTGRESQL = ("127.0.0.1", 5432)
+COMMANDS = {"chromium": "Debian's package chromium", "redis-server": "Debian's package redis-server"}
+"""Programs that are looked for on the path, and what brings them."""
 
 
 def missing(name: str) -> str | None:
     """Say why a service cannot be used; None if it can. Services of other tests are theirs to find."""
     if name == "postgresql":
         return _no_postgresql()
+    if name in COMMANDS:
+        return None if shutil.which(name) else f"{name} is not there: {COMMANDS[name]} brings it"
     program = PROGRAMS.get(name)
     if program is None or program.exists():
         return None
