@@ -71,7 +71,7 @@ async def test_spans_end_when_the_model_fails(stage, spans):
     scene = await stage(agent(), actor=Actor(ModelError("secret text", type="llm_error")))
     assert (await scene.run()).signal == "error"
     found = {span.name: span for span in spans.get_finished_spans()}
-    assert found["chat test/actor"].attributes["error.type"] == "ModelError"
+    assert found["chat test/actor"].attributes["error.type"] == "llm_error"
     assert "secret text" not in repr([dict(s.attributes) for s in found.values()])
 
 

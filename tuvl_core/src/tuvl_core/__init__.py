@@ -134,7 +134,9 @@ if TYPE_CHECKING:
     from tuvl_core.settings import Setting, Settings
     from tuvl_core.structure import Environment, did_you_mean, field, keys_of, plain_data, structure
     from tuvl_core.telemetry import (
+        Span,
         counter,
+        histogram,
         incoming_span,
         inject_trace,
         log_event,
@@ -204,7 +206,7 @@ _MODULES: Final = {
     "service": "Gate Listing LiveRun MemoryRunStore RunRecord RunService RunStore",
     "settings": "Setting Settings",
     "structure": "Environment did_you_mean field keys_of plain_data structure",
-    "telemetry": "counter incoming_span inject_trace log_event metrics_active span tracing_active",
+    "telemetry": "Span counter histogram incoming_span inject_trace log_event metrics_active span tracing_active",
     "templates": (
         "Condition Expression Path Read Template compare compile_condition compile_expression "
         "is_empty parse_path reads_of text_of truth"
@@ -230,14 +232,14 @@ __all__ = [
     "Principal", "ProgressSink", "Project", "ProjectError", "QuantityBound", "QueueSink", "Read", "RecordedEvent",
     "RemoteClient", "Run", "RunBound", "RunError", "RunFailure", "RunHandle", "RunLimitError", "RunRecord", "RunResult",
     "RunScope", "RunService", "RunStore", "Secret", "Section", "Setting", "Settings", "SettingsError", "Signals",
-    "Sink", "StepCall", "StepCrashedError", "StepDefinition", "StepError", "StepEvent", "StepKind", "StepResult",
-    "StepTimeoutError", "StepView", "Suppression", "TaintedUse", "Template", "TemplateError", "TimeLimit",
+    "Sink", "Span", "StepCall", "StepCrashedError", "StepDefinition", "StepError", "StepEvent", "StepKind",
+    "StepResult", "StepTimeoutError", "StepView", "Suppression", "TaintedUse", "Template", "TemplateError", "TimeLimit",
     "ToolBoundary", "ToolSpec", "Transition", "TuvlError", "UnauthenticatedError", "UndefinedNameError",
     "UnknownRunError", "UnknownWorkflowError", "UnroutedSignalError", "UsageMeter", "Validator", "WorkflowSpec",
     "Workspace", "advance", "all_codes", "bound_run", "check_parameters", "check_project", "check_schema",
     "check_workflow", "class_description", "clone", "compare", "compile_condition", "compile_expression",
     "compile_workflow", "contains_secret", "counter", "declared", "derive_parameters", "did_you_mean", "field",
-    "from_lossless", "hookimpl", "hookspec", "incoming_span", "inject_trace", "is_empty", "json_schema",
+    "from_lossless", "histogram", "hookimpl", "hookspec", "incoming_span", "inject_trace", "is_empty", "json_schema",
     "key_descriptions", "keys_of", "load_project", "log_event", "lossless_dumps", "lossless_loads", "mask",
     "metrics_active", "open_secrets", "parameters_of", "parse_path", "plain_data", "plan_workflow", "project_schema",
     "public_view", "reads_of", "register_lossless", "rule_page", "run", "scrub", "sort_diagnostics", "span", "step",

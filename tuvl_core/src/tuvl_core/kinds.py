@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tuvl_core.engine import App
     from tuvl_core.identity import Principal
     from tuvl_core.loops import LoopHandle
+    from tuvl_core.telemetry import Span
 
 __all__ = [
     "UNSET",
@@ -461,8 +462,16 @@ class StepCall(Protocol):
         """Tell subscribers how far the step is; metadata only, never context values."""
         ...
 
-    def span(self, name: str, attributes: Mapping[str, Any] | None = None) -> AbstractContextManager[Any]:
-        """Open a telemetry span; costs nothing when nobody traces. The value has `set_attribute`."""
+    def span(
+        self, name: str, attributes: Mapping[str, Any] | None = None, *, client: bool = False
+    ) -> AbstractContextManager[Span]:
+        """Open a telemetry span; costs nothing when nobody traces.
+
+        Args:
+            name: Its name, one out of few.
+            attributes: What is known at its start: metadata, never a value of the context.
+            client: Whether it stands for a call to another system.
+        """
         ...
 
     def open_loop(self, **metadata: Any) -> LoopHandle:

@@ -222,9 +222,9 @@ class Call:
             snapshot_json=snapshot,
         )
 
-    def span(self, name: str, attributes: Mapping[str, Any] | None = None) -> Any:
+    def span(self, name: str, attributes: Mapping[str, Any] | None = None, *, client: bool = False) -> Any:
         """Open a telemetry span."""
-        return span(name, attributes) if self.run.traced else NULL_SPAN
+        return span(name, attributes, client=client) if self.run.traced else NULL_SPAN
 
     def check_limits(self) -> None:
         """Raise when the run's token budget is used up."""

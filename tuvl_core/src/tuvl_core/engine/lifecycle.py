@@ -13,12 +13,20 @@ from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.engine.walk import walk
 from tuvl_core.errors import CodecError, CommitFailedError, ConflictError, RunError, RunLimitError, StepError, TuvlError
 from tuvl_core.runs import PHASES, Run, RunFailure, RunResult, RunScope
-from tuvl_core.telemetry import log_event, span
+from tuvl_core.telemetry import counter, histogram, log_event, metrics_active, span
 from tuvl_core.unset import UNSET
 from tuvl_core.views import mask
 
 __all__ = ["execute"]
 
+RUNS: Final = counter("tuvl", "tuvl.runs", unit="{run}", description="Runs that are over.")
+DURATION: Final = histogram(
+    "tuvl",
+    "tuvl.run.duration",
+    unit="s",
+    description="How long runs took.",
+    boundaries=(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600),
+)
 _CONFLICT_WAIT_S: Final = 0.01
 """About how long a run waits before it is done again; doubled each time."""
 
@@ -40,10 +48,13 @@ def execute(run: Run, scopes: Sequence[RunScope], *, detachable: bool = False) -
 
 async def _traced(run: Run, scopes: Sequence[RunScope], detachable: bool) -> RunResult:
     attributes = {"tuvl.workflow.name": run.workflow, "tuvl.run.id": run.id}
-    with span("workflow.execute", attributes) as current:
-        result = await _execute(run, scopes, detachable)
-        current.set_attribute("tuvl.run.status", result.status)
-        return result
+    with span("workflow.execute", attributes, own=True) as current:
+        try:
+            return await _execute(run, scopes, detachable)
+        finally:
+            current.set_attribute("tuvl.run.status", run.status)
+            if run.error is not None:
+                current.failed(run.error.type)
 
 
 async def _execute(run: Run, scopes: Sequence[RunScope], detachable: bool) -> RunResult:
@@ -230,6 +241,10 @@ def _conclude(run: Run, context: dict[str, Any], value: Any) -> RunResult:
             except Exception:
                 log_event(run.app.log, logging.WARNING, "run.sink_failed", {"run_id": run.id})
     run.over = True
+    if metrics_active():
+        labels = {"tuvl.workflow.name": run.workflow, "tuvl.run.status": run.status}
+        RUNS.add(1, labels)
+        DURATION.record(time.time() - run.started, labels)
     return result
 
 

@@ -11,7 +11,7 @@ from tuvl_core.effects import Effect, through_door
 from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.errors import RunLimitError, StepError, UndefinedNameError
 from tuvl_core.kinds import Dispatch, StepResult
-from tuvl_core.telemetry import span
+from tuvl_core.telemetry import Span, span
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -54,7 +54,7 @@ async def step(call: Call) -> StepResult:
         return await _through_door(call, None)
     with span(f"node.{call.step.kind_name}", _attributes(call)) as current:
         result = await _through_door(call, None)
-        current.set_attribute("tuvl.step.signal", result.signal)
+        _describe(current, result)
         return result
 
 
@@ -105,7 +105,7 @@ async def _dispatch(call: Call, timeout_s: float | None) -> Dispatch:
         else:
             with span(f"node.{call.step.kind_name}", _attributes(call)) as current:
                 result = await _tool(call, timeout_s)
-                current.set_attribute("tuvl.step.signal", result.signal)
+                _describe(current, result)
     except RunLimitError:
         raise
     except BaseException as error:
@@ -246,6 +246,12 @@ def _answer(call: Call, result: StepResult) -> Dispatch:
         error_type=result.error_type,
         timed_out=result.timed_out,
     )
+
+
+def _describe(current: Span, result: StepResult) -> None:
+    current.set_attribute("tuvl.step.signal", result.signal)
+    if result.error is not None or result.signal == "error":
+        current.failed(result.error_type or result.signal)
 
 
 def _attributes(call: Call) -> dict[str, Any]:
