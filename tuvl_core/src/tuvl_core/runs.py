@@ -98,11 +98,19 @@ class PathEntry:
 
 @attrs.frozen(kw_only=True)
 class RunFailure:
-    """Why a run did not complete."""
+    """Why a run did not complete.
+
+    Attributes:
+        type: The error's short name.
+        message: What happened, for people; without secrets.
+        step: Where it happened.
+        limit: The limit of the run that was reached, `max_steps`, `timeout_s` or `token_budget`; else None.
+    """
 
     type: str
     message: str
     step: str | None = None
+    limit: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The failure as `--json` prints it."""

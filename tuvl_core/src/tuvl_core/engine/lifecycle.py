@@ -155,7 +155,8 @@ def _fail(run: Run, error: Exception) -> None:
         kind = type(error).__name__
         message = run.scrub(f"{kind}: {error}")
         run.app.log.debug("run %s failed outside its steps", run.id, exc_info=error)
-    run.error = RunFailure(type=kind, message=message, step=step)
+    limit = getattr(error, "limit", None)
+    run.error = RunFailure(type=kind, message=message, step=step, limit=limit)
     run.context["_last_error"] = message
     run.context["_last_error_type"] = kind
 
