@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         Dispatch,
         Effects,
         Keys,
+        LoopShape,
         NoConfig,
         PlanView,
         Signals,
@@ -189,7 +190,7 @@ _MODULES: Final = {
     "hookspecs": "TUVL_API hookimpl hookspec",
     "identity": "ALL_SCOPES Principal",
     "kinds": (
-        "Capabilities Child Cost Dispatch Effects Keys NoConfig PlanView Signals StepCall "
+        "Capabilities Child Cost Dispatch Effects Keys LoopShape NoConfig PlanView Signals StepCall "
         "Sink StepKind StepResult StepView UNSET UsageMeter declared"
     ),
     "loops": (
@@ -227,7 +228,8 @@ __all__ = [
     "DirectiveAction", "DirectiveSource", "Directives", "Dispatch", "Distribution", "Document", "DocumentKind",
     "Effect", "EffectHandler", "Effects", "Environment", "EventLog", "Expression", "FlowEdge", "FlowGraph", "Gate",
     "HttpRoute", "InputError", "Keys", "KindEntry", "Leg", "Listener", "Listing", "LiveRun", "Location", "LockSection",
-    "LoopControl", "LoopHandle", "LoopRegistry", "LoopScope", "MemoryRunStore", "Metadata", "Meter", "Names",
+    "LoopControl", "LoopHandle", "LoopRegistry", "LoopScope", "LoopShape",
+    "MemoryRunStore", "Metadata", "Meter", "Names",
     "NoConfig", "Overlay", "Path", "PathEntry", "Peers", "Plan", "PlanStep", "PlanView", "PluginError", "Plugins",
     "Principal", "ProgressSink", "Project", "ProjectError", "QuantityBound", "QueueSink", "Read", "RecordedEvent",
     "RemoteClient", "Run", "RunBound", "RunError", "RunFailure", "RunHandle", "RunLimitError", "RunRecord", "RunResult",

@@ -32,6 +32,7 @@ __all__ = [
     "Dispatch",
     "Effects",
     "Keys",
+    "LoopShape",
     "NoConfig",
     "PlanView",
     "Signals",
@@ -213,6 +214,23 @@ class Sink:
     what: str
     reads: tuple[str, ...]
     path: tuple[str | int, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class LoopShape:
+    """What is known, before any run, of the loop that a step opens with `call.open_loop`. None: not known.
+
+    Attributes:
+        max_iterations: The most turns.
+        token_budget: The tokens after which it ends; None: it has no budget of its own.
+        tools: Refs of the steps that it may call.
+        calls_per_turn: The most calls that one turn can hold.
+    """
+
+    max_iterations: int | None = None
+    token_budget: int | None = None
+    tools: tuple[str, ...] | None = None
+    calls_per_turn: int | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -541,6 +559,9 @@ class StepKind:
 
     cost: ClassVar[Cost | Callable[..., Cost]] = Cost.unbounded("the kind declares no cost")
     """An upper bound of one execution."""
+
+    loop: ClassVar[LoopShape | Callable[..., LoopShape | None] | None] = None
+    """What bounds the loop that it opens for supervisors; None: it opens none."""
 
     model_writes: ClassVar[Keys | Callable[..., Keys] | None] = None
     """Context keys whose values a language model chose; None: all it writes, where its capabilities name a model."""
