@@ -39,6 +39,7 @@ class Outgoing:
         open_hosts: Hosts that the author wrote out; they may have private addresses.
         allowed: The hosts that the project's settings list.
         secrets: Texts that must not show in an error.
+        elsewhere: Whether a redirect has led it away from the host that it was written for.
     """
 
     method: str
@@ -49,6 +50,7 @@ class Outgoing:
     open_hosts: frozenset[str] = frozenset()
     allowed: AllowedHosts
     secrets: tuple[str, ...] = ()
+    elsewhere: bool = False
 
     @property
     def guarded(self) -> bool:

@@ -13,6 +13,7 @@ import attrs
 import httpcore
 import httpx
 
+from tuvl_core import Span, inject_trace, span
 from tuvl_kinds_apicall.body import read_body
 from tuvl_kinds_apicall.config import SAFE_METHODS
 from tuvl_kinds_apicall.failures import CallFailed, excerpt
@@ -125,8 +126,30 @@ async def _follow(client: httpx.AsyncClient, outgoing: Outgoing, terms: Terms) -
 
 async def _hop(client: httpx.AsyncClient, outgoing: Outgoing, terms: Terms) -> Answer | Outgoing:
     """Send one request; gives the answer, or the request that it redirects to."""
+    with span(outgoing.method, _span_attributes(outgoing), client=True) as current:
+        try:
+            return await _exchange(client, outgoing, terms, current)
+        except CallFailed as failure:
+            current.failed(str(failure.status) if failure.type == "http_status" else failure.type)
+            raise
+
+
+def _span_attributes(outgoing: Outgoing) -> dict[str, Any]:
+    """A request by the semantic conventions for HTTP clients; never its path and query: they may hold keys."""
+    return {
+        "http.request.method": outgoing.method,
+        "server.address": outgoing.origin.host,
+        "server.port": outgoing.origin.port,
+        "url.scheme": outgoing.origin.scheme,
+    }
+
+
+async def _exchange(client: httpx.AsyncClient, outgoing: Outgoing, terms: Terms, current: Span) -> Answer | Outgoing:
     request = _request(client, outgoing)
+    if not outgoing.elsewhere:
+        inject_trace(request.headers)
     response = await client.send(request, stream=True, auth=None, follow_redirects=False)
+    current.set_attribute("http.response.status_code", response.status_code)
     try:
         location = response.headers.get("location")
         if terms.follow and response.status_code in _REDIRECTS and location is not None:
@@ -268,4 +291,5 @@ def _redirected(outgoing: Outgoing, url: httpx.URL, status: int, location: str) 
                 type="redirect",
             )
         changes["headers"] = ()
+        changes["elsewhere"] = True
     return attrs.evolve(outgoing, method=method, content=content, **changes)

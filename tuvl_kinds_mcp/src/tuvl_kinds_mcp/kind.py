@@ -167,7 +167,14 @@ class MCP(StepKind):
         arguments = _arguments(call)
         sessions: Sessions = call.resources[SESSIONS]
         try:
-            result = await sessions.call(server, tool, arguments, prepared.timeout, accept=prepared.accept)
+            with call.span(f"tools/call {tool}", _span_attributes(server, tool), client=True) as span:
+                try:
+                    result = await sessions.call(server, tool, arguments, prepared.timeout, accept=prepared.accept)
+                except CallFailed as failure:
+                    span.failed(failure.type)
+                    raise
+                if result.get("isError"):
+                    span.failed("tool_error")
         except CallFailed as failure:
             limit = f" (mcp.timeout: {prepared.timeout:g} s)" if failure.type == "timeout" else ""
             raise StepError(f"{where}: {failure}{limit}", type=failure.type) from failure
@@ -179,6 +186,20 @@ class MCP(StepKind):
         if too_deep(value):
             raise StepError(f"{where}: its result is nested too deeply", type="bad_response")
         return _kept(prepared, where, without(value, server.telling))
+
+
+def _span_attributes(server: Server, tool: str) -> dict[str, Any]:
+    """A tool call by the semantic conventions for MCP; never an address with its path and query."""
+    attributes: dict[str, Any] = {
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": tool,
+        "tuvl.mcp.server": server.name,
+        "network.transport": "pipe" if server.transport == "stdio" else "tcp",
+    }
+    if server.transport != "stdio":
+        attributes["server.address"] = server.host
+    return attributes
 
 
 def _arguments(call: StepCall) -> dict[str, Any]:

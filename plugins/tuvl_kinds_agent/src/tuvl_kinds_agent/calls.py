@@ -56,7 +56,8 @@ async def perform_calls(loop: Loop, reply: ChatReply) -> Exit | None:
                 return Exit("aborted", error=reason, error_type="aborted")
         tool, arguments = request.tool, request.arguments
         if tool is None or arguments is None:
-            with _span(loop, request.name):
+            with _span(loop, request.name) as span:
+                span.failed(request.problem_type)
                 _refuse(loop, request)
             continue
         loop.dispatched += 1
@@ -148,6 +149,8 @@ async def _traced(loop: Loop, tool: Tool, dispatched: Awaitable[Dispatch]) -> Di
     with _span(loop, tool.ref) as span:
         result = await dispatched
         span.set_attribute("tuvl.agent.tool_signal", result.signal)
+        if result.error is not None or result.signal == "error":
+            span.failed(result.error_type or result.signal)
         return result
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from tuvl_core import RunError
 from tuvl_kinds_agent.calls import perform_calls, refuse_calls
-from tuvl_kinds_agent.genai import traced_completion
+from tuvl_kinds_agent.genai import observed, observed_completion
 from tuvl_kinds_agent.limits import count_failure, count_reply
 from tuvl_kinds_agent.outcome import NoAnswer, read_answer
 from tuvl_kinds_agent.state import Exit, Loop, failure
@@ -23,8 +23,8 @@ async def take_turn(loop: Loop) -> Exit | None:
     call = loop.call
     name = f"llm#{loop.turn}"
     try:
-        if call.run.traced:
-            reply = await traced_completion(call, loop.agent.model, loop.request, name)
+        if observed(call):
+            reply = await observed_completion(call, loop.agent.model, loop.request, name)
         else:
             reply = await call.effect(name, loop.agent.model.complete, loop.request, kind="model")
     except RunError:
@@ -56,7 +56,10 @@ async def traced_turn(loop: Loop) -> Exit | None:
     with loop.call.span("autonomous_agent.iteration", attributes) as span:
         before = len(loop.call_ids)
         try:
-            return await take_turn(loop)
+            ended = await take_turn(loop)
+            if ended is not None and ended.error_type is not None:
+                span.failed(ended.error_type)
+            return ended
         finally:
             span.set_attribute("tuvl.agent.tokens_used", loop.usage.tokens)
             span.set_attribute("tuvl.agent.tool_calls", len(loop.call_ids) - before)
