@@ -18,7 +18,7 @@ kind: Workflow
 metadata: { name: say }
 spec: { steps: [{ id: say, kind: Response, source: word }] }
 """
-OFF = {name: "" for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy")}
+OFF = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"), "")
 
 
 @pytest.fixture
@@ -147,6 +147,6 @@ def test_log_lines_are_json_with_ids(command, tmp_path):
 
 
 def test_console_lines_are_for_people(command):
-    done, _ = command("run", "say", TUVL_OTEL_LOG_FORMAT="console")
+    done, _ = command(TUVL_OTEL_LOG_FORMAT="console")
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
