@@ -15,6 +15,7 @@ SCRIPTS = (
     ("model_call.py",),
     ("modelop_read.py",),
     ("mcp_call.py",),
+    ("tracing_bench.py",),
     ("cold_start.py",),
     ("validate_slope.py",),
 )

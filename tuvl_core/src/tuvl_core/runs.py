@@ -163,6 +163,7 @@ class Run:
         "handlers",
         "id",
         "loops",
+        "measured",
         "meter",
         "over",
         "path",
@@ -194,6 +195,7 @@ class Run:
         sinks: Sequence[ProgressSink] = (),
         handlers: Sequence[EffectHandler] = (),
         traced: bool = False,
+        measured: bool = False,
     ) -> None:
         self.app = app
         self.id = id
@@ -205,6 +207,7 @@ class Run:
         self.wants_snapshots = bool(sinks) and any(sink.wants_snapshots for sink in self.sinks)
         self.handlers = tuple(handlers)
         self.traced = traced
+        self.measured = measured
         self.resources: dict[str, Any] = {}
         self.meter = Meter()
         self.token_budget = plan.limits.token_budget

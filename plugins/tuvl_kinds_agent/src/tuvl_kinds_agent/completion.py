@@ -19,7 +19,7 @@ from tuvl_core import (
     wire_dumps,
 )
 from tuvl_kinds_agent.config import AgentSpec, Retry
-from tuvl_kinds_agent.genai import observed, observed_completion
+from tuvl_kinds_agent.genai import observed_completion
 from tuvl_kinds_agent.messages import EMPTY_CONTEXT, well_formed_text
 from tuvl_kinds_agent.parsing import parse_problem
 from tuvl_models import BoundModel, ChatReply, ChatRequest, ModelError, Usage, estimate_tokens
@@ -38,7 +38,7 @@ async def complete(call: StepCall) -> ChatReply | StepResult:
     request = ChatRequest(messages=_messages(call, agent), tools=(), timeout_s=agent.timeout)
     tries = _Tries(model, agent)
     try:
-        if observed(call):
+        if call.run.traced or call.run.measured:
             reply = await observed_completion(call, model, request, "llm#1", tries.ask)
         else:
             reply = await call.effect("llm#1", tries.ask, request, kind="model")

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, Final
 
-from tuvl_core import StepCall, histogram, metrics_active
+from tuvl_core import StepCall, histogram
 from tuvl_models import BoundModel, ChatReply, ChatRequest
 
-__all__ = ["observed", "observed_completion"]
+__all__ = ["observed_completion"]
 
 _PROVIDERS: Final = {
     "azure": "azure.ai.openai",
@@ -41,11 +41,6 @@ DURATION: Final = histogram(
     description="GenAI operation duration.",
     boundaries=[0.01 * 2**power for power in range(14)],
 )
-
-
-def observed(call: StepCall) -> bool:
-    """Whether anybody looks at model calls of this run."""
-    return call.run.traced or metrics_active()
 
 
 async def observed_completion(
@@ -80,7 +75,7 @@ async def observed_completion(
         failure = kind if isinstance(kind, str) else type(error).__name__
         raise
     finally:
-        if metrics_active():
+        if call.run.measured:
             _measure(common, reply, perf_counter() - began, failure)
 
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from tuvl_core import LoopHandle, StepCall, counter, log_event, metrics_active
+from tuvl_core import LoopHandle, StepCall, counter, log_event
 
 __all__ = ["Report", "loop_numbers"]
 
@@ -59,7 +59,7 @@ class Report:
         """The model has answered a turn."""
         numbers = self._numbers
         numbers["iteration"], numbers["tokens_used"] = iteration, tokens_used
-        if metrics_active():
+        if self._run.measured:
             ITERATIONS.add(1, self._labels())
         if self._run.sinks or self._verbose or self._loop.watched:
             fields = {
@@ -88,7 +88,7 @@ class Report:
         else:
             numbers["undeclared_calls"] += 1
         numbers["repeated_tool"], numbers["repeats"] = (tool if declared else None), repeats
-        if metrics_active():
+        if self._run.measured:
             TOOL_CALLS.add(1, self._labels())
         if self._run.sinks or self._verbose or self._loop.watched:
             fields: dict[str, Any] = {"iteration": iteration, "tool": tool, "signal": signal}

@@ -6,7 +6,7 @@ from typing import Final
 
 from tuvl_core import RunError
 from tuvl_kinds_agent.calls import perform_calls, refuse_calls
-from tuvl_kinds_agent.genai import observed, observed_completion
+from tuvl_kinds_agent.genai import observed_completion
 from tuvl_kinds_agent.limits import count_failure, count_reply
 from tuvl_kinds_agent.outcome import NoAnswer, read_answer
 from tuvl_kinds_agent.state import Exit, Loop, failure
@@ -23,7 +23,7 @@ async def take_turn(loop: Loop) -> Exit | None:
     call = loop.call
     name = f"llm#{loop.turn}"
     try:
-        if observed(call):
+        if call.run.traced or call.run.measured:
             reply = await observed_completion(call, loop.agent.model, loop.request, name)
         else:
             reply = await call.effect(name, loop.agent.model.complete, loop.request, kind="model")

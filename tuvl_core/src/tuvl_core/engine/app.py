@@ -15,7 +15,7 @@ from tuvl_core.kinds import StepKind
 from tuvl_core.loops import LoopHandle, LoopRegistry
 from tuvl_core.plan import Plan, compile_workflow
 from tuvl_core.runs import Run, RunResult, RunScope, new_run_id
-from tuvl_core.telemetry import log_event, tracing_active
+from tuvl_core.telemetry import log_event, metrics_active, tracing_active
 
 if TYPE_CHECKING:
     from tuvl_core.contributions import Peers
@@ -247,6 +247,7 @@ class App:
             sinks=sinks,
             handlers=handlers,
             traced=tracing_active(),
+            measured=metrics_active(),
         )
         context["_run_id"] = run.id
         run.resources.update(self.resources)

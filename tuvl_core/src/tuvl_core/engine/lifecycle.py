@@ -13,7 +13,7 @@ from tuvl_core.engine.bound import Bound, BoundExpired
 from tuvl_core.engine.walk import walk
 from tuvl_core.errors import CodecError, CommitFailedError, ConflictError, RunError, RunLimitError, StepError, TuvlError
 from tuvl_core.runs import PHASES, Run, RunFailure, RunResult, RunScope
-from tuvl_core.telemetry import counter, histogram, log_event, metrics_active, span
+from tuvl_core.telemetry import counter, histogram, log_event, span
 from tuvl_core.unset import UNSET
 from tuvl_core.views import mask
 
@@ -242,7 +242,7 @@ def _conclude(run: Run, context: dict[str, Any], value: Any) -> RunResult:
             except Exception:
                 log_event(run.app.log, logging.WARNING, "run.sink_failed", {"run_id": run.id})
     run.over = True
-    if metrics_active():
+    if run.measured:
         labels = {"tuvl.workflow.name": run.workflow, "tuvl.run.status": run.status}
         RUNS.add(1, labels)
         DURATION.record(time.time() - run.started, labels)
