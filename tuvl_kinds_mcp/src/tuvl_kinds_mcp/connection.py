@@ -19,7 +19,7 @@ from tuvl_core import TimeLimit
 from tuvl_kinds_mcp.answers import malformed
 from tuvl_kinds_mcp.definitions import ToolDefinition
 from tuvl_kinds_mcp.failures import CallFailed, excerpt, explain, first_cause
-from tuvl_kinds_mcp.quiet import make_no_spans, quiet_context, silence
+from tuvl_kinds_mcp.quiet import quiet_context, silence
 from tuvl_kinds_mcp.servers import Server
 from tuvl_kinds_mcp.stdio import ChildProcess
 from tuvl_kinds_mcp.transports import open_streams
@@ -62,7 +62,6 @@ class Connection:
         on_end: Callable[[Connection, bool], None],
     ) -> None:
         loop = asyncio.get_running_loop()
-        make_no_spans()
         self.server = server
         self.tools: dict[str, ToolDefinition] | None = None
         self.used = loop.time()

@@ -11,7 +11,7 @@ import logging
 import sys
 from typing import Any, Final
 
-__all__ = ["make_no_spans", "quiet_context", "silence"]
+__all__ = ["quiet_context", "silence"]
 
 _QUIET: Final[contextvars.ContextVar[bool]] = contextvars.ContextVar("tuvl_mcp_quiet", default=False)
 _LIBRARIES: Final = ("mcp", "client", "httpx2", "httpcore2")
@@ -38,6 +38,7 @@ def silence() -> None:
 
 def quiet_context() -> contextvars.Context:
     """A copy of the current context in which the libraries stay silent, without baggage that would be sent along."""
+    _make_no_spans()
     context = contextvars.copy_context()
     context.run(_be_quiet)
     return context
@@ -64,7 +65,7 @@ class _Tracer:
         return (self._none if _QUIET.get() else self._tracer).start_as_current_span(*args, **options)
 
 
-def make_no_spans() -> None:
+def _make_no_spans() -> None:
     """Have the SDK open no spans for our requests; those of others in this process stay."""
     from mcp.shared import _otel
 

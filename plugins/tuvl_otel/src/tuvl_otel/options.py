@@ -18,6 +18,10 @@ _METRICS: Final = ("otlp", "console", "prometheus", "none")
 
 def settings() -> list[Setting]:
     """Declare them."""
+    return [*_exporting(), *_showing()]
+
+
+def _exporting() -> list[Setting]:
     return [
         Setting(
             name="otel.traces",
@@ -66,6 +70,11 @@ def settings() -> list[Setting]:
             minimum=0,
             help="Seconds that the end of the process may wait for a collector.",
         ),
+    ]
+
+
+def _showing() -> list[Setting]:
+    return [
         Setting(
             name="otel.metrics_public",
             type=bool,
