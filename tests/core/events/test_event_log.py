@@ -115,3 +115,12 @@ def test_a_recorded_event_is_its_text():
     for wrong in ("[]", "{}", '{"seq": "1", "type": "step"}', "nonsense"):
         with pytest.raises(ValueError, match=r".+"):
             RecordedEvent.parse(wrong)
+
+
+@given(st.integers(0, 12), st.integers(1, 5), st.integers(-1, 15))
+def test_what_is_kept_after_a_number_is_the_end_of_what_is_kept(events, most, after):
+    log = EventLog(most=most)
+    for seq in range(1, events + 1):
+        log.emit(event(seq))
+    assert [item.seq for item in log.kept(after)] == [item.seq for item in log.kept() if item.seq > after]
+    assert log.first_seq == (log.kept()[0].seq if events else 0)

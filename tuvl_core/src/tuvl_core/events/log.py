@@ -84,6 +84,11 @@ class EventLog:
         """The number of the latest event; 0 before the first."""
         return self._events[-1].seq if self._events else 0
 
+    @property
+    def first_seq(self) -> int:
+        """The number of the oldest event that is kept; 0 before the first."""
+        return self._events[0].seq if self._events else 0
+
     def emit(self, event: StepEvent) -> None:
         """Take one event; the oldest give way."""
         if self.closed:
@@ -101,8 +106,10 @@ class EventLog:
         self._wake()
 
     def kept(self, after: int = 0) -> list[StepEvent]:
-        """The events that are kept and come after a number."""
-        return [event for event in self._events if event.seq > after]
+        """The events that are kept and come after a number, without looking at those before it."""
+        events = self._events
+        new = min(self.last_seq - after, len(events))
+        return [events[i] for i in range(-new, 0)]
 
     async def follow(self, after: int = 0) -> AsyncIterator[StepEvent]:
         """Yield events from a number on, as they come, to the last.
