@@ -178,8 +178,10 @@ class Listener(Protocol):
 class Peers(Protocol):
     """The other workers that serve the same project, as this one reaches them.
 
-    An app scope brings it: `app.peers = …` in its `open`. Every answer is of one tenant. What cannot be reached is
-    left out, and `missing` says so; a run never waits for it, and never fails by it.
+    An app scope brings it: `app.peers = …` in its `open`. Every answer is of one tenant, and where a `subject` is
+    given of the runs that this caller started. What cannot be reached is left out of lists, and `missing` says so;
+    where one loop or run is asked for, `BusyError` says that nobody can tell now. A run never waits for it, and
+    never fails by it.
     """
 
     @property
@@ -195,16 +197,16 @@ class Peers(Protocol):
         """Send a directive to another worker's loop; None where nobody has such a loop."""
         ...
 
-    async def runs(self, tenant: str | None) -> list[dict[str, Any]]:
+    async def runs(self, tenant: str | None, subject: str | None = None) -> list[dict[str, Any]]:
         """The runs of other workers, running and kept, in the form of `RunRecord.to_dict`."""
         ...
 
-    async def run(self, run_id: str, tenant: str | None) -> dict[str, Any] | None:
+    async def run(self, run_id: str, tenant: str | None, subject: str | None = None) -> dict[str, Any] | None:
         """One run of another worker."""
         ...
 
     async def events(
-        self, run_id: str, tenant: str | None, after: int, *, follow: bool
+        self, run_id: str, tenant: str | None, after: int, *, follow: bool, subject: str | None = None
     ) -> AsyncIterator[RecordedEvent] | None:
         """The kept events of another worker's run, and with `follow` those to come; None where nobody has it."""
         ...
@@ -213,8 +215,8 @@ class Peers(Protocol):
         """Have another worker cancel a run: whether it did; None where nobody has it."""
         ...
 
-    def began(self, record: Mapping[str, Any], tenant: str | None, log: EventLog) -> None:
-        """A run of this worker has begun; must return at once."""
+    def began(self, record: Mapping[str, Any], tenant: str | None, log: EventLog, *, subject: str) -> None:
+        """A run of this worker has begun, started by `subject`; must return at once."""
         ...
 
     def ended(self, record: Mapping[str, Any], tenant: str | None) -> None:

@@ -21,6 +21,7 @@ from tuvl_core.service.records import RunRecord
 from tuvl_core.service.store import MemoryRunStore, RunStore
 
 if TYPE_CHECKING:
+    from tuvl_core.contributions import Peers
     from tuvl_core.engine import RunHandle
     from tuvl_core.identity import Principal
 
@@ -115,7 +116,7 @@ class RunService:
         live = self._live[record.run_id] = LiveRun(record, handle)
         self.store.add(record)
         if self.app.peers is not None:
-            self.app.peers.began(record.to_dict(), record.tenant, record.log)
+            self.app.peers.began(record.to_dict(), record.tenant, record.log, subject=record.subject)
         handle.task.add_done_callback(lambda task: self._settle(record, task))
         return live
 
@@ -134,9 +135,10 @@ class RunService:
         """The runs that a caller may see, on every worker, the latest first."""
         found = [record.to_dict() for record in self.store.list() if record.visible_to(principal)]
         missing, peers = None, self.app.peers
-        if peers is not None and principal.has_scope("run:read"):
+        if peers is not None:
             known = {item["run_id"] for item in found}
-            found += [item for item in await peers.runs(principal.tenant) if item["run_id"] not in known]
+            elsewhere = await peers.runs(principal.tenant, _whose(principal))
+            found += [item for item in elsewhere if item["run_id"] not in known]
             missing = peers.missing
         if workflow is not None:
             found = [item for item in found if item["workflow"] == workflow]
@@ -152,8 +154,8 @@ class RunService:
         if record is not None:
             return record.to_dict()
         peers = self.app.peers
-        if peers is not None and principal.has_scope("run:read"):
-            found = await peers.run(run_id, principal.tenant)
+        if peers is not None:
+            found = await peers.run(run_id, principal.tenant, _whose(principal))
             if found is not None:
                 return found
         raise UnknownRunError(run_id)
@@ -170,8 +172,9 @@ class RunService:
         if record is not None:
             return record.log.follow(after)
         peers = self.app.peers
-        if peers is not None and principal.has_scope("run:read"):
-            found = await peers.events(run_id, principal.tenant, after, follow=True)
+        if peers is not None:
+            whose = _whose(principal)
+            found = await peers.events(run_id, principal.tenant, after, follow=True, subject=whose)
             if found is not None:
                 return found
         raise UnknownRunError(run_id)
@@ -191,14 +194,20 @@ class RunService:
                 _require(principal, "agent:control")
             live = self._live.get(run_id)
             return live is not None and live.cancel(reason)
-        peers = self.app.peers
-        if peers is not None and principal.has_scope("run:read"):
-            if await peers.run(run_id, principal.tenant) is not None:
-                _require(principal, "agent:control")
-            done = await peers.abort(run_id, principal.tenant, reason)
-            if done is not None:
-                return done
+        if self.app.peers is not None:
+            return await self._abort_elsewhere(self.app.peers, run_id, principal, reason)
         raise UnknownRunError(run_id)
+
+    async def _abort_elsewhere(self, peers: Peers, run_id: str, principal: Principal, reason: str) -> bool:
+        tenant = principal.tenant
+        if await peers.run(run_id, tenant, principal.subject) is None:
+            if _whose(principal) is not None or await peers.run(run_id, tenant) is None:
+                raise UnknownRunError(run_id)
+            _require(principal, "agent:control")
+        done = await peers.abort(run_id, tenant, reason)
+        if done is None:
+            raise UnknownRunError(run_id)
+        return done
 
     def _record(self, run_id: str, principal: Principal) -> RunRecord | None:
         record = self.store.get(run_id)
@@ -300,6 +309,11 @@ class RunService:
 
 def _waiter(run: LiveRun) -> asyncio.Future[RunResult]:
     return asyncio.ensure_future(run.wait())
+
+
+def _whose(principal: Principal) -> str | None:
+    """Whose runs a caller may see, among those of their tenant: their own; None: everybody's."""
+    return None if principal.has_scope("run:read") else principal.subject
 
 
 def _require(principal: Principal, scope: str) -> None:
