@@ -123,7 +123,7 @@ async def test_a4_after_a_cut_response_no_call_runs(stage):
     actor = Actor(cut, answer())
     scene = await stage(agent("{ ref: note, writes_context: true }") + node("note"), actor=actor)
     result = await scene.run()
-    assert (result.signal, result.usage["tool_calls"]) == ("resolved", 0)
+    assert (result.signal, result.usage["tool_calls"]) == ("resolved", 2)
     assert "notes" not in result.context
     assert [item["type"] for item in actor.answers()] == ["truncated", "truncated"]
     assert all("again" in item["error"] for item in actor.answers())
@@ -275,6 +275,75 @@ async def test_other_calls_begin_the_count_anew(stage):
     scene = await stage(agent("ping", "peek") + node("ping") + node("peek"), actor=actor)
     await scene.run(sinks=[sink])
     assert [item.get("repeats", 1) for item in sink.of("tool_call")] == [1, 2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "repeats"),
+    [
+        ('{"a": 1, "b": [true]}', '{"b": [true], "a": 1}', [1, 2]),
+        ('{"n": 1}', '{"n": true}', [1, 1]),
+        ('{"n": {"x": [0]}}', '{"n": {"x": [false]}}', [1, 1]),
+        ('{"n": 1}', '{"n": 1.0}', [1, 2]),
+        ('{"n": 1}', '{"n": 2}', [1, 1]),
+    ],
+)
+async def test_a_call_repeats_another_where_their_arguments_are_one_in_json(stage, one, two, repeats):
+    actor = Actor(turn(tool_call("peek", one, "1")), turn(tool_call("peek", two, "2")), answer())
+    sink = Sink()
+    scene = await stage(agent("peek") + node("peek"), actor=actor)
+    await scene.run(sinks=[sink])
+    assert [item.get("repeats", 1) for item in sink.of("tool_call")] == repeats
+
+
+STRICT = "{ ref: peek, parameters: { properties: { n: { type: integer } }, additionalProperties: false } }"
+
+
+@pytest.mark.native_only
+@pytest.mark.parametrize(
+    ("one", "two", "repeats"),
+    [
+        ('{"x": 1}', '{"x": 2}', [1, 1]),
+        ('{"x": 1, "y": 2}', '{"y": 2, "x": 1}', [1, 2]),
+        ('{"n": ', '{"n":  ', [1, 1]),
+        ('{"n": ', '{"n": ', [1, 2]),
+        ('{"n": NaN}', '{"n": NaN}', [1, 2]),
+        ('{"a":' * 5000, '{"a":' * 5000, [1, 2]),
+        ({"x": 1}, '{"x": 1}', [1, 2]),
+    ],
+)
+@pytest.mark.parametrize("name", ["peek", "invented"])
+async def test_refused_calls_are_told_apart_by_their_arguments_too(stage, one, two, repeats, name):
+    actor = Actor(turn(tool_call(name, one, "1"), tool_call(name, two, "2")), answer())
+    sink = Sink()
+    scene = await stage(agent(STRICT) + node("peek"), actor=actor)
+    result = await scene.run(sinks=[sink])
+    assert [item.get("repeats", 1) for item in sink.of("tool_call")] == repeats
+    assert result.usage["tool_calls"] == len(sink.of("tool_call")) == 2
+
+
+async def test_calls_that_change_nothing_are_counted(stage):
+    """`repeats` counts the call, `unchanged` the call with what it came to."""
+    count = iter(range(100))
+
+    async def gate(id: str) -> None:
+        if next(count) == 2:
+            raise ValueError("for once")
+
+    actor = Actor(turn(*(tool_call("wait", "{}", str(number)) for number in range(5))), answer())
+    sink = Sink()
+    scene = await stage(agent("wait") + node("wait"), actor=actor)
+    scene.app.resources["gate"] = gate
+    await scene.run(sinks=[sink])
+    told = sink.of("tool_call")
+    assert [item.get("repeats", 1) for item in told] == [1, 2, 3, 4, 5]
+    assert [item.get("unchanged", 1) for item in told] == [1, 2, 1, 1, 2]
+    assert "unchanged" not in told[0]
+
+
+async def test_an_agent_without_tools_makes_no_tool_calls(stage):
+    actor = Actor(turn(tool_call("ping")), answer())
+    scene = await stage(agent(more="max_iterations: 3"), actor=actor)
+    assert (await scene.run()).usage["tool_calls"] == 0
 
 
 # --- progress ---------------------------------------------------------------------------------

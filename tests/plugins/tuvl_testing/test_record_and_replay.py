@@ -26,6 +26,7 @@ KEYS = [
     "work_ticket#1/tool#2:check_policy",
     "work_ticket#1/turn#3/inputs",
     "work_ticket#1/llm#3",
+    "work_ticket#1/turn#3/inputs@end",
     "decide#1",
     "grant#1",
     "reply#1",

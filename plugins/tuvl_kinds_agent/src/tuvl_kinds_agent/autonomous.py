@@ -13,6 +13,7 @@ from tuvl_core import (
     Diagnostic,
     Effects,
     Keys,
+    LoopShape,
     PlanView,
     Signals,
     StepCall,
@@ -73,6 +74,12 @@ class AutonomousAgent(StepKind):
         from tuvl_kinds_agent.costs import cost_of_loop
 
         return cost_of_loop(step, plan)
+
+    def loop(self, step: StepView, plan: PlanView) -> LoopShape:
+        """Its turns, its budget and its tools."""
+        from tuvl_kinds_agent.bounds import shape_of_loop
+
+        return shape_of_loop(step, plan)
 
     def validate(self, step: StepView, plan: PlanView) -> Iterable[Diagnostic]:
         """Check instructions, tools, exits and their routes."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tuvl_core import Effects, Keys, PlanView, StepView, declared
+from tuvl_core import Effects, Keys, LoopShape, PlanView, ProjectError, StepView, declared
 from tuvl_kinds_agent.config import AutonomousAgentConfig, AutonomousAgentSpec
 
-__all__ = ["output_key_of", "worst_effects", "written_by"]
+__all__ = ["output_key_of", "shape_of_loop", "worst_effects", "written_by"]
 
 _BY_HARM: Final = (Effects.PURE, Effects.READS, Effects.WRITES, Effects.IRREVERSIBLE)
 
@@ -40,6 +40,28 @@ def written_by(step: StepView, plan: PlanView) -> Keys:
             names |= keys.names
             open = open or keys.open
     return Keys(*names, open=open)
+
+
+def shape_of_loop(step: StepView, plan: PlanView) -> LoopShape:
+    """What bounds the turns of an AutonomousAgent."""
+    agent: AutonomousAgentSpec = step.config.agent
+    return LoopShape(
+        max_iterations=agent.max_iterations,
+        token_budget=agent.token_budget,
+        tools=tuple(entry.ref for entry in agent.tools if entry.ref),
+        calls_per_turn=_calls_per_turn(agent.model, plan),
+    )
+
+
+def _calls_per_turn(model: str | None, plan: PlanView) -> int | None:
+    from tuvl_models import model_limits, resolve_model
+
+    if not model:
+        return None
+    try:
+        return model_limits(plan.project, resolve_model(plan.project, model).settings).calls_in_an_answer
+    except ProjectError:
+        return None
 
 
 def _walk(step: StepView, plan: PlanView, *, writing: bool = False) -> Iterator[StepView]:

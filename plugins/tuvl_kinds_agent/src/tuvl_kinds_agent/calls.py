@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ class Request:
         name: The tool's ref, or in a form that is safe to show what the model called instead.
         tool: The tool; None if there is none of that name.
         arguments: Checked arguments; None if the call is refused.
+        given: What the model gave as arguments.
         problem: Why it is refused.
         problem_type: The short name of that.
     """
@@ -40,6 +42,7 @@ class Request:
     name: str
     tool: Tool | None
     arguments: dict[str, Any] | None
+    given: Any = None
     problem: str = ""
     problem_type: str = ""
 
@@ -88,7 +91,7 @@ def _take_in(loop: Loop, reply: ChatReply) -> list[Request]:
             request, name = _unknown(loop, id, call), well_formed_name(call.name)
         else:
             arguments, problem = tool.spec.check(call.arguments)
-            request = Request(id, tool.ref, tool, arguments, problem or "", "invalid_arguments")
+            request = Request(id, tool.ref, tool, arguments, call.arguments, problem or "", "invalid_arguments")
             name = call.name
         given = call.arguments
         if request.arguments is None or type(given) is not str or not given.strip():
@@ -105,7 +108,7 @@ def _unknown(loop: Loop, id: str, call: ToolCall) -> Request:
     name = well_formed_name(call.name)
     declared = ", ".join(loop.agent.tools) or "none"
     problem = f"there is no tool {name!r}; the declared tools are: {declared}"
-    return Request(id, name, None, None, problem, "unknown_tool")
+    return Request(id, name, None, None, call.arguments, problem, "unknown_tool")
 
 
 def _unique_id(loop: Loop, given: Any) -> str:
@@ -124,15 +127,21 @@ def _answer(loop: Loop, id: str, tool: Tool, arguments: dict[str, Any], result: 
     """Tell the model what came of a call."""
     if tool.writes_context and (result.delta or result.deletes):
         loop.call.context.apply(result.delta, result.deletes)  # type: ignore[attr-defined]
-    loop.messages.append(tool_message(id, result_text(tool, result)))
-    repeats = loop.repeated(tool.ref, arguments)
-    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats, _why(result))
+    text = result_text(tool, result)
+    loop.messages.append(tool_message(id, text))
+    _count(loop, tool, arguments, text, result)
 
 
 def _timed_out(loop: Loop, tool: Tool, arguments: dict[str, Any], result: Dispatch) -> Exit:
-    repeats = loop.repeated(tool.ref, arguments)
-    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, repeats, _why(result))
-    return failure(loop, "tool_timeout", result.error or f"tool {tool.ref!r} timed out")
+    text = result.error or f"tool {tool.ref!r} timed out"
+    _count(loop, tool, arguments, text, result)
+    return failure(loop, "tool_timeout", text)
+
+
+def _count(loop: Loop, tool: Tool, arguments: dict[str, Any], text: str, result: Dispatch) -> None:
+    loop.count_call(tool.ref, arguments, text)
+    in_a_row = loop.repeats, loop.unchanged
+    loop.report.tool_call(loop.turn, tool.ref, True, result.signal, in_a_row, _why(result))
 
 
 def _why(result: Dispatch) -> str | None:
@@ -155,7 +164,22 @@ async def _traced(loop: Loop, tool: Tool, dispatched: Awaitable[Dispatch]) -> Di
 
 
 def _refuse(loop: Loop, request: Request) -> None:
-    loop.messages.append(tool_message(request.id, error_text(request.problem, request.problem_type)))
-    repeats = loop.repeated(request.name, request.problem)
+    text = error_text(request.problem, request.problem_type)
+    loop.messages.append(tool_message(request.id, text))
+    if loop.agent.tools:  # else it was asked for nothing, and no bound of the workflow knows of a call
+        loop.usage.add(tool_calls=1)
+    given = request.arguments if request.arguments is not None else _as_json(request.given)
+    loop.count_call(request.name, given, text)
     declared = request.tool is not None
-    loop.report.tool_call(loop.turn, request.name, declared, "error", repeats, request.problem)
+    in_a_row = loop.repeats, loop.unchanged
+    loop.report.tool_call(loop.turn, request.name, declared, "error", in_a_row, request.problem)
+
+
+def _as_json(given: Any) -> Any:
+    """Refused arguments, so that two of them can be compared whatever the order of their keys."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given, parse_constant=str)
+    except (ValueError, RecursionError):
+        return given

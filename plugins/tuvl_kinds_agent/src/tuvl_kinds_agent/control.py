@@ -10,7 +10,7 @@ from typing import Any
 
 from tuvl_core import LoopHandle, StepCall
 
-__all__ = ["abort_before_call", "directives_at_turn"]
+__all__ = ["abort_at_end", "abort_before_call", "directives_at_turn"]
 
 
 async def directives_at_turn(call: StepCall, loop: LoopHandle, turn: int) -> dict[str, Any] | None:
@@ -32,6 +32,14 @@ async def abort_before_call(call: StepCall, loop: LoopHandle, turn: int, number:
         reason: str | None = await call.effect(name, _abort_of, loop, kind="input")
         return reason
     return await _abort_of(loop)
+
+
+async def abort_at_end(call: StepCall, loop: LoopHandle, turn: int) -> str | None:
+    """The reason of an abort that arrived during the last turn: it holds, whatever the turn came to."""
+    if call.run.handlers:
+        reason: str | None = await call.effect(f"turn#{turn}/inputs@end", _abort_of, loop, kind="input")
+        return reason
+    return await _abort_of(loop) if loop.abort_requested else None
 
 
 async def _drain(loop: LoopHandle) -> dict[str, Any]:

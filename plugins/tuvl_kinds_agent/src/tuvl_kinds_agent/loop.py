@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tuvl_core import CodecError, StepCall, StepError
-from tuvl_kinds_agent.control import directives_at_turn
+from tuvl_kinds_agent.control import abort_at_end, directives_at_turn
 from tuvl_kinds_agent.limits import over_budget
 from tuvl_kinds_agent.messages import context_message, steer_message
 from tuvl_kinds_agent.prepared import Prepared
@@ -42,6 +42,15 @@ def _first_messages(call: StepCall, agent: Prepared) -> list[dict[str, Any]]:
 
 
 async def take_turns(loop: Loop) -> Exit:
+    """Take turns until one ends the loop; an abort that arrived before that decides its exit."""
+    end = await _turns(loop)
+    if end.signal == "aborted":
+        return end
+    reason = await abort_at_end(loop.call, loop.handle, loop.turn)
+    return aborted(reason) if reason is not None else end
+
+
+async def _turns(loop: Loop) -> Exit:
     """Take turns: directives first, then the budget, then the model."""
     call, handle, limit = loop.call, loop.handle, loop.agent.max_iterations
     take = traced_turn if call.run.traced else take_turn
@@ -56,8 +65,6 @@ async def take_turns(loop: Loop) -> Exit:
         end = over_budget(loop) or await take(loop)
         if end is not None:
             return end
-    if handle.abort_requested:
-        return aborted(handle.control.aborted)
     text = f"no final answer within {limit} turns"
     return Exit("max_iterations", error=text, error_type="max_iterations")
 

@@ -34,6 +34,7 @@ def loop_numbers(refs: Iterable[str], max_iterations: int, token_budget: int | N
         "undeclared_calls": 0,
         "repeated_tool": None,
         "repeats": 0,
+        "unchanged": 0,
     }
 
 
@@ -70,7 +71,13 @@ class Report:
             self._tell("iteration", "autonomous_agent.turn", fields)
 
     def tool_call(
-        self, iteration: int, tool: str, declared: bool, signal: str, repeats: int, error: str | None = None
+        self,
+        iteration: int,
+        tool: str,
+        declared: bool,
+        signal: str,
+        in_a_row: tuple[int, int],
+        error: str | None = None,
     ) -> None:
         """A call of a turn has its result.
 
@@ -79,7 +86,8 @@ class Report:
             tool: The tool's ref, or what the model called in its place.
             declared: Whether it is a declared tool.
             signal: The signal it left by.
-            repeats: The number of this very call in a row, this one included.
+            in_a_row: How many times in a row this very call has been made, this one included; and how many of
+                those, up to this one, came to the same.
             error: Why it failed, if it did; it reaches who watches here and the log, and no event.
         """
         numbers = self._numbers
@@ -87,13 +95,17 @@ class Report:
             numbers["tool_calls"][tool] += 1
         else:
             numbers["undeclared_calls"] += 1
-        numbers["repeated_tool"], numbers["repeats"] = (tool if declared else None), repeats
+        repeats, unchanged = in_a_row
+        numbers["repeated_tool"] = tool if declared else None
+        numbers["repeats"], numbers["unchanged"] = in_a_row
         if self._run.measured:
             TOOL_CALLS.add(1, self._labels())
         if self._run.sinks or self._verbose or self._loop.watched:
             fields: dict[str, Any] = {"iteration": iteration, "tool": tool, "signal": signal}
             if repeats > 1:
                 fields["repeats"] = repeats
+            if unchanged > 1:
+                fields["unchanged"] = unchanged
             self._loop.failure = failure = self._line(error) if error is not None else None
             self._tell("tool_call", "autonomous_agent.tool_call", fields)
             if failure is not None:

@@ -51,7 +51,9 @@ class Loop:
         dispatched: Tool calls that were dispatched.
         call_ids: Every tool call id in the history.
         last_call: Ref and arguments of the last call.
+        last_result: What the model was told of it.
         repeats: How many times in a row that call was made.
+        unchanged: How many times in a row it gave that result.
         estimated: Estimated tokens of the history up to `estimated_upto`, where a provider tells none.
         estimated_upto: How many messages they cover.
         warned: Whether it was said that the provider reports no usage.
@@ -68,7 +70,9 @@ class Loop:
     dispatched: int = 0
     call_ids: set[str] = attrs.field(factory=set)
     last_call: tuple[str, Any] = ("", None)
+    last_result: str = ""
     repeats: int = 0
+    unchanged: int = 0
     estimated: int = 0
     estimated_upto: int = 0
     warned: bool = False
@@ -76,12 +80,35 @@ class Loop:
     def __attrs_post_init__(self) -> None:
         self.usage = self.call.usage
 
-    def repeated(self, ref: str, arguments: Any) -> int:
-        """Count a call: how many times in a row it has been made now."""
-        same = self.last_call[0] == ref and self.last_call[1] == arguments
+    def count_call(self, ref: str, arguments: Any, result: str) -> None:
+        """Count a call: how many times in a row it has been made now, and how many it has come to the same.
+
+        Args:
+            ref: What was called.
+            arguments: Its arguments as JSON has them, in whatever order; the text itself of what is no JSON.
+            result: What the model is told of it.
+        """
+        same = self.last_call[0] == ref and _same(self.last_call[1], arguments)
         self.repeats = self.repeats + 1 if same else 1
-        self.last_call = (ref, arguments)
-        return self.repeats
+        self.unchanged = self.unchanged + 1 if same and result == self.last_result else 1
+        self.last_call, self.last_result = (ref, arguments), result
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are one in JSON, whatever the order of their keys: `true` is not 1, as it is in Python."""
+    try:
+        return bool(one == other) and _of_same_types(one, other)
+    except RecursionError:
+        return False
+
+
+def _of_same_types(one: Any, other: Any) -> bool:
+    """Whether equal values hold booleans at the same places."""
+    if isinstance(one, dict):
+        return all(_of_same_types(value, other[key]) for key, value in one.items())
+    if isinstance(one, (list, tuple)):
+        return all(map(_of_same_types, one, other))
+    return isinstance(one, bool) == isinstance(other, bool)
 
 
 def failure(loop: Loop, error_type: str, message: str) -> Exit:
