@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from tuvl_core.schema import class_description, json_schema, key_descriptions
     from tuvl_core.service import Gate, Listing, LiveRun, MemoryRunStore, RunRecord, RunService, RunStore
     from tuvl_core.settings import Setting, Settings
-    from tuvl_core.structure import Environment, did_you_mean, field, keys_of, plain_data, structure
+    from tuvl_core.structure import Environment, did_you_mean, field, keys_of, plain_data, structured
     from tuvl_core.telemetry import (
         Span,
         counter,
@@ -206,7 +206,7 @@ _MODULES: Final = {
     "schema": "class_description json_schema key_descriptions",
     "service": "Gate Listing LiveRun MemoryRunStore RunRecord RunService RunStore",
     "settings": "Setting Settings",
-    "structure": "Environment did_you_mean field keys_of plain_data structure",
+    "structure": "Environment did_you_mean field keys_of plain_data structured",
     "telemetry": "Span counter histogram incoming_span inject_trace log_event metrics_active span tracing_active",
     "templates": (
         "Condition Expression Path Read Template compare compile_condition compile_expression "
@@ -245,7 +245,8 @@ __all__ = [
     "key_descriptions", "keys_of", "load_project", "log_event", "lossless_dumps", "lossless_loads", "mask",
     "metrics_active", "open_secrets", "parameters_of", "parse_path", "plain_data", "plan_workflow", "project_schema",
     "public_view", "reads_of", "register_lossless", "rule_page", "run", "scrub", "sort_diagnostics", "span", "step",
-    "stream", "structure", "tainted_uses", "text_of", "to_lossless", "to_wire", "to_yaml", "too_deep", "tracing_active",
+    "stream", "structured", "tainted_uses", "text_of", "to_lossless", "to_wire", "to_yaml", "too_deep",
+    "tracing_active",
     "truth", "wire_dumps", "wire_names",
 ]
 # fmt: on

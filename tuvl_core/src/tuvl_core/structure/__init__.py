@@ -25,5 +25,9 @@ __all__ = [
     "plain_data",
     "shown_path",
     "structure",
+    "structured",
     "suggest",
 ]
+
+structured = structure
+"""Its name in `tuvl_core`, where this package itself is `structure`."""
