@@ -68,7 +68,7 @@ class BoundModel:
         """
         if self.tool_calling == "schema" and (request.tools or request.outcomes):
             return self._by_schema(request)
-        return self._within_limit(request)
+        return self._within_limit(request, by_schema=request.response_format is not None)
 
     def clean(self, text: str) -> str:
         """Take the model's key, and whatever looks like one, out of a text."""
@@ -80,7 +80,7 @@ class BoundModel:
 
         return from_schema(request, await self._within_limit(to_schema(request), by_schema=True))
 
-    async def _within_limit(self, request: ChatRequest, by_schema: bool = False) -> ChatReply:
+    async def _within_limit(self, request: ChatRequest, *, by_schema: bool) -> ChatReply:
         seconds = request.timeout_s if request.timeout_s is not None else self.settings.timeout
         made = tried = 1  # calls that were made, and those that count against `retry.attempts`
         if by_schema and self._no_schema:
