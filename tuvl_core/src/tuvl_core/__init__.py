@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Authenticator,
         DocumentKind,
         HttpRoute,
+        Lazy,
         Listener,
         Peers,
         RemoteClient,
@@ -172,7 +173,7 @@ _MODULES: Final = {
     "commands": "CommandSpec LockSection",
     "context": "Names Overlay clone",
     "contributions": (
-        "AppScope Authenticator DocumentKind HttpRoute Listener Peers RemoteClient Section ToolBoundary Validator"
+        "AppScope Authenticator DocumentKind HttpRoute Lazy Listener Peers RemoteClient Section ToolBoundary Validator"
     ),
     "deadlines": "TimeLimit",
     "diagnostics": "Code Diagnostic Location Suppression sort_diagnostics",
@@ -227,7 +228,8 @@ __all__ = [
     "CommitFailedError", "Condition", "ConflictError", "Cost", "Definition", "DeniedError", "Diagnostic", "Directive",
     "DirectiveAction", "DirectiveSource", "Directives", "Dispatch", "Distribution", "Document", "DocumentKind",
     "Effect", "EffectHandler", "Effects", "Environment", "EventLog", "Expression", "FlowEdge", "FlowGraph", "Gate",
-    "HttpRoute", "InputError", "Keys", "KindEntry", "Leg", "Listener", "Listing", "LiveRun", "Location", "LockSection",
+    "HttpRoute", "InputError", "Keys", "KindEntry", "Lazy", "Leg", "Listener", "Listing", "LiveRun", "Location",
+    "LockSection",
     "LoopControl", "LoopHandle", "LoopRegistry", "LoopScope", "LoopShape",
     "MemoryRunStore", "Metadata", "Meter", "Names",
     "NoConfig", "Overlay", "Path", "PathEntry", "Peers", "Plan", "PlanStep", "PlanView", "PluginError", "Plugins",

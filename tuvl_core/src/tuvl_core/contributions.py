@@ -21,6 +21,7 @@ __all__ = [
     "Authenticator",
     "DocumentKind",
     "HttpRoute",
+    "Lazy",
     "Listener",
     "Peers",
     "RemoteClient",
@@ -28,6 +29,46 @@ __all__ = [
     "ToolBoundary",
     "Validator",
 ]
+
+
+@attrs.frozen
+class Lazy:
+    """A step kind, document kind or section that is loaded when a project first uses its name.
+
+    What brings many classes costs a project that uses none of them next to nothing. A hook may give it in the place
+    of what it stands for.
+
+    Attributes:
+        name: The name it will have: a kind's `name`, a document kind's `kind`, a section's `key`.
+        load: Gives the kind, `DocumentKind` or `Section`; called once at most. Import inside it. Where it raises,
+            or gives something of another name, everything that needs the name is refused, with the cause.
+    """
+
+    name: str
+    load: Callable[[], Any]
+
+
+class LazyCodes(Sequence[Code]):
+    """The codes of a validator, loaded when somebody asks for them."""
+
+    def __init__(self, load: Callable[[], Sequence[Code]]) -> None:
+        self._load = load
+        self._codes: Sequence[Code] | None = None
+
+    def _loaded(self) -> Sequence[Code]:
+        if self._codes is None:
+            self._codes = tuple(self._load())
+        return self._codes
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._loaded()[index]
+
+    def __len__(self) -> int:
+        return len(self._loaded())
+
+
+def _codes(given: Sequence[Code] | Callable[[], Sequence[Code]]) -> Sequence[Code]:
+    return LazyCodes(given) if callable(given) else given
 
 
 @attrs.frozen(kw_only=True)
@@ -69,13 +110,14 @@ class Validator:
     """Static checks over a whole workflow, and over the project's documents.
 
     Attributes:
-        codes: Every code that the checks can report. Codes that start with `TUVL-` are first-party.
+        codes: Every code that the checks can report, or a function that gives them. Codes that start with `TUVL-`
+            are first-party.
         check: Called with a plan (a `PlanView`); gives findings. Must not run user code.
         documents: Called with the project, whatever workflows it has; gives findings about its documents. What
             stands in the way of a workflow `check` has to give as well.
     """
 
-    codes: Sequence[Code]
+    codes: Sequence[Code] = attrs.field(converter=_codes)
     check: Callable[[PlanView], Iterable[Diagnostic]]
     documents: Callable[[Project], Iterable[Diagnostic]] | None = None
 

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import Setting, StepKind, Validator
+    from tuvl_core import Code, Lazy, Setting, StepKind, Validator
 
 TUVL_API = 1
 
 
 @hookimpl
-def tuvl_step_kinds() -> list[type[StepKind]]:
+def tuvl_step_kinds() -> list[Lazy]:
     """Kind APICall."""
-    from tuvl_kinds_apicall.kind import APICall
+    from tuvl_core import Lazy
 
-    return [APICall]
+    return [Lazy("APICall", _kind)]
 
 
 @hookimpl
 def tuvl_validators() -> list[Validator]:
     """The codes that the kind's own checks can report."""
     from tuvl_core import Validator
-    from tuvl_kinds_apicall.checks import CODES
 
-    return [Validator(codes=CODES, check=lambda plan: ())]
+    return [Validator(codes=_codes, check=lambda plan: ())]
 
 
 @hookimpl
@@ -57,3 +57,15 @@ def tuvl_settings() -> list[Setting]:
             help="How many connections the process keeps open at once; further requests wait.",
         ),
     ]
+
+
+def _kind() -> type[StepKind]:
+    from tuvl_kinds_apicall.kind import APICall
+
+    return APICall
+
+
+def _codes() -> Sequence[Code]:
+    from tuvl_kinds_apicall.checks import CODES
+
+    return CODES

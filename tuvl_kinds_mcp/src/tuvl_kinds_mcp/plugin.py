@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import CommandSpec, DocumentKind, LockSection, Setting, StepKind, Validator
+    from tuvl_core import (
+        Code,
+        CommandSpec,
+        Diagnostic,
+        DocumentKind,
+        Lazy,
+        LockSection,
+        PlanView,
+        Setting,
+        StepKind,
+        Validator,
+    )
 
 TUVL_API = 1
 
 
 @hookimpl
-def tuvl_step_kinds() -> list[type[StepKind]]:
+def tuvl_step_kinds() -> list[Lazy]:
     """Kind MCP."""
-    from tuvl_kinds_mcp.kind import MCP
+    from tuvl_core import Lazy
 
-    return [MCP]
+    return [Lazy("MCP", _kind)]
 
 
 @hookimpl
-def tuvl_document_kinds() -> list[DocumentKind]:
+def tuvl_document_kinds() -> list[Lazy]:
     """The document MCPServer."""
-    from tuvl_core import DocumentKind
-    from tuvl_kinds_mcp.config import MCPServerSpec
-    from tuvl_kinds_mcp.servers import DOCUMENT
+    from tuvl_core import Lazy
 
-    return [DocumentKind(kind=DOCUMENT, spec=MCPServerSpec)]
+    return [Lazy("MCPServer", _document)]
 
 
 @hookimpl
 def tuvl_validators() -> list[Validator]:
     """The codes that the kind's own checks can report."""
     from tuvl_core import Validator
-    from tuvl_kinds_mcp.checks import CODES, check_servers
 
-    return [Validator(codes=CODES, check=check_servers)]
+    return [Validator(codes=_codes, check=_check)]
 
 
 @hookimpl
@@ -87,3 +96,30 @@ def tuvl_lock_sections() -> list[LockSection]:
     from tuvl_kinds_mcp.locking import collect
 
     return [LockSection(name="mcp", collect=collect)]
+
+
+def _kind() -> type[StepKind]:
+    from tuvl_kinds_mcp.kind import MCP
+
+    return MCP
+
+
+def _document() -> DocumentKind:
+    from tuvl_core import DocumentKind
+    from tuvl_kinds_mcp.config import MCPServerSpec
+
+    return DocumentKind(kind="MCPServer", spec=MCPServerSpec)
+
+
+def _codes() -> Sequence[Code]:
+    from tuvl_kinds_mcp.checks import CODES
+
+    return CODES
+
+
+def _check(plan: PlanView) -> Iterable[Diagnostic]:
+    if not plan.project.definitions("MCPServer"):
+        return ()
+    from tuvl_kinds_mcp.checks import check_servers
+
+    return check_servers(plan)

@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import App, AppScope, CommandSpec, DocumentKind, Run, RunScope, Section, Setting, StepKind, Validator
+    from tuvl_core import (
+        App,
+        AppScope,
+        Code,
+        CommandSpec,
+        Diagnostic,
+        DocumentKind,
+        Lazy,
+        PlanView,
+        Project,
+        Run,
+        RunScope,
+        Section,
+        Setting,
+        StepKind,
+        Validator,
+    )
 
 TUVL_API = 1
 
 
 @hookimpl
-def tuvl_step_kinds() -> list[type[StepKind]]:
+def tuvl_step_kinds() -> list[Lazy]:
     """Kind ModelOp."""
-    from tuvl_kinds_modelop.kind import ModelOp
+    from tuvl_core import Lazy
 
-    return [ModelOp]
+    return [Lazy("ModelOp", _kind)]
 
 
 @hookimpl
-def tuvl_document_kinds() -> list[DocumentKind]:
+def tuvl_document_kinds() -> list[Lazy]:
     """The documents that define tables and databases."""
-    from tuvl_core import DocumentKind
-    from tuvl_kinds_modelop.documents import DataSourceMetadata, DataSourceSpec, ModelDefinitionSpec
+    from tuvl_core import Lazy
 
-    return [
-        DocumentKind(kind="ModelDefinition", spec=ModelDefinitionSpec),
-        DocumentKind(kind="DataSource", spec=DataSourceSpec, metadata=DataSourceMetadata),
-    ]
+    return [Lazy("ModelDefinition", _model), Lazy("DataSource", _source)]
 
 
 @hookimpl
-def tuvl_workflow_sections() -> list[Section]:
+def tuvl_workflow_sections() -> list[Lazy]:
     """`spec.context`: the models that a run may touch."""
-    from tuvl_core import Section
-    from tuvl_kinds_modelop.documents import ContextValue
+    from tuvl_core import Lazy
 
-    return [Section(key="context", spec=ContextValue)]
+    return [Lazy("context", _context)]
 
 
 @hookimpl
@@ -61,10 +73,8 @@ def tuvl_settings() -> list[Setting]:
 def tuvl_validators() -> list[Validator]:
     """Whether models and data sources are in order."""
     from tuvl_core import Validator
-    from tuvl_kinds_modelop.codes import CODES
-    from tuvl_kinds_modelop.document_checks import check_documents, check_models
 
-    return [Validator(codes=CODES, check=check_documents, documents=check_models)]
+    return [Validator(codes=_codes, check=_check, documents=_check_models)]
 
 
 @hookimpl
@@ -94,3 +104,57 @@ def tuvl_cli_commands() -> list[CommandSpec]:
 
     target = "tuvl_kinds_modelop.db.commands:command"
     return [CommandSpec(name="db", help="Compare databases with the models, and migrate them.", target=target)]
+
+
+def _kind() -> type[StepKind]:
+    from tuvl_kinds_modelop.kind import ModelOp
+
+    return ModelOp
+
+
+def _model() -> DocumentKind:
+    from tuvl_core import DocumentKind
+    from tuvl_kinds_modelop.documents import ModelDefinitionSpec
+
+    return DocumentKind(kind="ModelDefinition", spec=ModelDefinitionSpec)
+
+
+def _source() -> DocumentKind:
+    from tuvl_core import DocumentKind
+    from tuvl_kinds_modelop.documents import DataSourceMetadata, DataSourceSpec
+
+    return DocumentKind(kind="DataSource", spec=DataSourceSpec, metadata=DataSourceMetadata)
+
+
+def _context() -> Section:
+    from tuvl_core import Section
+    from tuvl_kinds_modelop.documents import ContextValue
+
+    return Section(key="context", spec=ContextValue)
+
+
+def _codes() -> Sequence[Code]:
+    from tuvl_kinds_modelop.codes import CODES
+
+    return CODES
+
+
+def _check(plan: PlanView) -> Iterable[Diagnostic]:
+    sections = plan.definition.spec.sections  # type: ignore[attr-defined]
+    if "context" not in sections and not _has_documents(plan.project):
+        return ()
+    from tuvl_kinds_modelop.document_checks import check_documents
+
+    return check_documents(plan)
+
+
+def _check_models(project: Project) -> Iterable[Diagnostic]:
+    if not _has_documents(project):
+        return ()
+    from tuvl_kinds_modelop.document_checks import check_models
+
+    return check_models(project)
+
+
+def _has_documents(project: Project) -> bool:
+    return bool(project.versions("ModelDefinition") or project.versions("DataSource"))

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import Setting, StepKind, Validator
+    from tuvl_core import Code, Diagnostic, Lazy, PlanView, Setting, StepKind, Validator
 
 TUVL_API = 1
 
 
 @hookimpl
-def tuvl_step_kinds() -> list[type[StepKind]]:
+def tuvl_step_kinds() -> list[Lazy]:
     """Kind Functional."""
-    from tuvl_kinds_functional.kind import Functional
+    from tuvl_core import Lazy
 
-    return [Functional]
+    return [Lazy("Functional", _kind)]
 
 
 @hookimpl
 def tuvl_validators() -> list[Validator]:
     """Findings about the files in `nodes/`."""
     from tuvl_core import Validator
-    from tuvl_kinds_functional.checks import check_files
-    from tuvl_kinds_functional.codes import ALL
 
-    return [Validator(codes=ALL, check=check_files)]
+    return [Validator(codes=_codes, check=_check)]
 
 
 @hookimpl
@@ -44,3 +43,23 @@ def tuvl_settings() -> list[Setting]:
             help="How many plain (not async) node functions may run at once; others wait.",
         )
     ]
+
+
+def _kind() -> type[StepKind]:
+    from tuvl_kinds_functional.kind import Functional
+
+    return Functional
+
+
+def _codes() -> Sequence[Code]:
+    from tuvl_kinds_functional.codes import ALL
+
+    return ALL
+
+
+def _check(plan: PlanView) -> Iterable[Diagnostic]:
+    if not (plan.project.root / "nodes").is_dir():
+        return ()
+    from tuvl_kinds_functional.checks import check_files
+
+    return check_files(plan)

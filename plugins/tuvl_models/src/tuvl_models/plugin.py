@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import DocumentKind, Setting, Validator
+    from tuvl_core import Code, Diagnostic, DocumentKind, Lazy, PlanView, Setting, Validator
 
 TUVL_API = 1
 TUVL_HOOKSPECS = "tuvl_models.hookspecs"
 
 
 @hookimpl
-def tuvl_document_kinds() -> list[DocumentKind]:
+def tuvl_document_kinds() -> list[Lazy]:
     """The document AgentModel."""
-    from tuvl_core import DocumentKind
-    from tuvl_models.document import AgentModelSpec
+    from tuvl_core import Lazy
 
-    return [DocumentKind(kind="AgentModel", spec=AgentModelSpec)]
+    return [Lazy("AgentModel", _document)]
 
 
 @hookimpl
@@ -40,6 +40,26 @@ def tuvl_settings() -> list[Setting]:
 def tuvl_validators() -> list[Validator]:
     """Whether every AgentModel is served by something."""
     from tuvl_core import Validator
-    from tuvl_models.checks import CODES, check
 
-    return [Validator(codes=CODES, check=check)]
+    return [Validator(codes=_codes, check=_check)]
+
+
+def _document() -> DocumentKind:
+    from tuvl_core import DocumentKind
+    from tuvl_models.document import AgentModelSpec
+
+    return DocumentKind(kind="AgentModel", spec=AgentModelSpec)
+
+
+def _codes() -> Sequence[Code]:
+    from tuvl_models.checks import CODES
+
+    return CODES
+
+
+def _check(plan: PlanView) -> Iterable[Diagnostic]:
+    if not plan.project.definitions("AgentModel"):
+        return ()
+    from tuvl_models.checks import check
+
+    return check(plan)

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import DocumentKind
+    from tuvl_core import DocumentKind, Lazy
     from tuvl_models import ChatModel, ModelFamily, ModelLimits, ModelSettings
 
 TUVL_API = 1
 
 
 @hookimpl
-def tuvl_document_kinds() -> list[DocumentKind]:
+def tuvl_document_kinds() -> list[Lazy]:
     """The document ScriptedModel."""
-    from tuvl_core import DocumentKind
-    from tuvl_testing.scripted.document import ScriptedModelSpec
+    from tuvl_core import Lazy
 
-    return [DocumentKind(kind="ScriptedModel", spec=ScriptedModelSpec)]
+    return [Lazy("ScriptedModel", _document)]
 
 
 @hookimpl(optionalhook=True)
@@ -46,3 +45,10 @@ def _limits(settings: ModelSettings) -> ModelLimits:
     from tuvl_testing.scripted.from_document import limits_of
 
     return limits_of(settings)
+
+
+def _document() -> DocumentKind:
+    from tuvl_core import DocumentKind
+    from tuvl_testing.scripted.document import ScriptedModelSpec
+
+    return DocumentKind(kind="ScriptedModel", spec=ScriptedModelSpec)

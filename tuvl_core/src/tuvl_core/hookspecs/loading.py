@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING
 from tuvl_core.hookspecs.markers import hookspec
 
 if TYPE_CHECKING:
-    from tuvl_core.contributions import DocumentKind, Section, Validator
+    from tuvl_core.contributions import DocumentKind, Lazy, Section, Validator
     from tuvl_core.kinds import StepKind
     from tuvl_core.settings import Setting
 
 
 @hookspec
-def tuvl_step_kinds() -> Iterable[type[StepKind] | StepKind]:  # type: ignore[empty-body]
+def tuvl_step_kinds() -> Iterable[type[StepKind] | StepKind | Lazy]:  # type: ignore[empty-body]
     """Step kinds this plugin brings.
 
     Called once, when something first asks for kinds; `tuvl --help` does not. Import the module that
-    holds a kind inside the hook, and heavy libraries inside the kind.
+    holds a kind inside the hook, and heavy libraries inside the kind. `Lazy("acme.Shout", load)` in the place of
+    a class costs a project that does not use the kind nothing: `load` is called, and the class checked, when a
+    document first names it. Where that fails, what needs the kind is refused, and the rest of the plugin goes on.
 
     Returns:
-        Classes (or instances) whose `name` is unique over all plugins. A second owner of a name is an
+        Classes (or instances, or `Lazy`) whose `name` is unique over all plugins. A second owner of a name is an
         error that names both, unless `[plugins.choose]` says whose it is; a kind of tuvl's own is
         never replaced silently.
 
@@ -46,14 +48,14 @@ def tuvl_step_kinds() -> Iterable[type[StepKind] | StepKind]:  # type: ignore[em
 
 
 @hookspec
-def tuvl_document_kinds() -> Iterable[DocumentKind]:  # type: ignore[empty-body]
+def tuvl_document_kinds() -> Iterable[DocumentKind | Lazy]:  # type: ignore[empty-body]
     """Kinds of YAML documents this plugin brings.
 
     Called once, when something first asks for kinds. Documents of the kind are then read with line
     numbers, checked and found by name: `project.definitions("acme.Region")`.
 
     Returns:
-        Document kinds; the name rules are those of `tuvl_step_kinds`.
+        Document kinds, or `Lazy` with a function that gives one; the name rules are those of `tuvl_step_kinds`.
 
     Raises:
         Exception: Anything: the plugin is then left out as a whole.
@@ -75,14 +77,14 @@ def tuvl_document_kinds() -> Iterable[DocumentKind]:  # type: ignore[empty-body]
 
 
 @hookspec
-def tuvl_workflow_sections() -> Iterable[Section]:  # type: ignore[empty-body]
+def tuvl_workflow_sections() -> Iterable[Section | Lazy]:  # type: ignore[empty-body]
     """Keys under a workflow's `spec` that this plugin owns.
 
     Called once, when something first asks for kinds. A run's plan has the typed value:
     `plan.spec.sections["acme_audit"]`.
 
     Returns:
-        Sections; a key has one owner, and may not be one of the kernel's.
+        Sections, or `Lazy` with a function that gives one; a key has one owner, and may not be one of the kernel's.
 
     Raises:
         Exception: Anything: the plugin is then left out as a whole.
@@ -104,13 +106,13 @@ def tuvl_workflow_sections() -> Iterable[Section]:  # type: ignore[empty-body]
 
 
 @hookspec
-def tuvl_step_sections() -> Iterable[Section]:  # type: ignore[empty-body]
+def tuvl_step_sections() -> Iterable[Section | Lazy]:  # type: ignore[empty-body]
     """Keys that every step may have, whatever its kind, and that this plugin owns.
 
     Called once, when something first asks for kinds. `step.sections["acme_cache"]` is the typed value.
 
     Returns:
-        Sections; a key has one owner, and may not be one of the kernel's.
+        Sections, or `Lazy` with a function that gives one; a key has one owner, and may not be one of the kernel's.
 
     Raises:
         Exception: Anything: the plugin is then left out as a whole.
@@ -158,7 +160,8 @@ def tuvl_validators() -> Iterable[Validator]:  # type: ignore[empty-body]
     code is the file `rules/CODE.md` in the plugin's package: `tuvl rule CODE` prints it.
 
     Returns:
-        Validators. A code has one owner; codes that start with `TUVL-` are first-party.
+        Validators; their `codes` may be a function, and `check` may import what it needs where there is something
+        to look at. A code has one owner; codes that start with `TUVL-` are first-party.
 
     Raises:
         Exception: Anything: the plugin is then left out as a whole.

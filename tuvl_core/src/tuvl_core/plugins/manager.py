@@ -176,7 +176,9 @@ class Plugins:
 
     def explain_missing(self, name: str) -> str | None:
         """Why nothing knows a name, and what to do: a plugin that is left out, or not installed."""
-        self._collected()
+        failed = [item for item in self._collected().failures if item.name == name]
+        if failed:
+            return f"{failed[0].message}; {failed[0].remedy}"
         package = self.owner_of(name)
         left_out = [item for item in self.candidates if item.state != "ready"]
         if package is not None:
@@ -199,10 +201,13 @@ class Plugins:
     @property
     def problems(self) -> list[Diagnostic]:
         """What is wrong with plugins, as diagnostics: errors where `strict` says so."""
-        from tuvl_core.plugins.reports import report
+        from tuvl_core.plugins.reports import broken, report
 
-        self._collected()
-        return report(self.candidates, self.policy, [*self._found, *self._unprefixed()])
+        catalog = self._collected()
+        if self.policy.strict:
+            catalog.load()  # where warnings are errors, nothing is left for later
+        found = [*self._found, *map(broken, catalog.failures), *self._unprefixed()]
+        return report(self.candidates, self.policy, found)
 
     def _unprefixed(self) -> list[Diagnostic]:
         from tuvl_core.plugins.reports import unprefixed

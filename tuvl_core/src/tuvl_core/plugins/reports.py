@@ -9,11 +9,12 @@ import attrs
 from tuvl_core.diagnostics import Diagnostic, Location
 from tuvl_core.plugins import codes
 from tuvl_core.plugins.candidate import Candidate
+from tuvl_core.plugins.catalog import Failure
 from tuvl_core.plugins.policy import Policy
 from tuvl_core.plugins.scan import canonical
 from tuvl_core.plugins.versions import satisfies
 
-__all__ = ["report", "unprefixed"]
+__all__ = ["broken", "report", "unprefixed"]
 
 _BY_STATE = {
     "failed": codes.FAILED,
@@ -32,6 +33,11 @@ def report(candidates: Sequence[Candidate], policy: Policy, found: Iterable[Diag
         attrs.evolve(item, severity="error", klass="structure") if item.severity == "warning" else item
         for item in problems
     ]
+
+
+def broken(failure: Failure) -> Diagnostic:
+    """Say which lazy contribution could not be loaded."""
+    return Diagnostic.of(codes.FAILED, failure.message, plugin=failure.candidate.label, hint=failure.remedy)
 
 
 def unprefixed(owners: Mapping[tuple[str, str], Candidate]) -> list[Diagnostic]:

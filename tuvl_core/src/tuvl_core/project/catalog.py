@@ -38,6 +38,10 @@ class Catalog:
         """Every known kind of document, the kernel's own first."""
         return (WORKFLOW, *sorted(self.plugins.document_kinds))
 
+    def knows_document(self, kind: str) -> bool:
+        """Whether documents of a kind can be read."""
+        return kind == WORKFLOW or kind in self.plugins.document_kinds
+
     def metadata_class(self, kind: str | None) -> type[Metadata]:
         """The class of a document's `metadata`."""
         if kind == WORKFLOW:

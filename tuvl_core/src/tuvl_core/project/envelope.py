@@ -76,7 +76,7 @@ def read_envelope(document: Document, catalog: Catalog) -> Envelope:
 
 
 def _check_kind(kind: str | None, document: Document, catalog: Catalog, problems: list[Diagnostic]) -> bool:
-    if kind in catalog.document_kinds:
+    if kind is not None and catalog.knows_document(kind):
         return True
     if kind is None:
         problems.append(

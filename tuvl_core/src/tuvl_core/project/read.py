@@ -83,7 +83,7 @@ def _read_workflow(document: Document, envelope: Envelope, catalog: Catalog) -> 
     problems = []
     levels = lambda: catalog.workflow_document_level(None)  # noqa: E731
     known_sections = catalog.plugins.workflow_sections
-    strangers = [key for key in data if key not in (*_BODY, "steps", *known_sections)]
+    strangers = [key for key in data if key not in _BODY and key != "steps" and key not in known_sections]
     problems += unknown_keys(strangers, document, _SPEC, catalog, levels)
     body, found = structure(
         {key: data[key] for key in _BODY if key in data},
