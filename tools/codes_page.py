@@ -33,6 +33,7 @@ right as it is: [suppressions](cli.md#suppressions).
 | `TUVL-A` | Agent and AutonomousAgent |
 | `TUVL-P` | plugins |
 | `TUVL-M` | models |
+| `TUVL-V` | supervisors |
 | `TUVL-D` | databases: models, data sources, ModelOp |
 | `TUVL-F` `TUVL-R` `TUVL-H` `TUVL-T` … | the kind that the finding is about |
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tuvl_supervisor.config import SupervisorSpec
+    from tuvl_supervisor.kinds import Rule, RuleKind, called, rule_kinds
     from tuvl_supervisor.replay import Replayed, replay
-    from tuvl_supervisor.rules import Rule, RuleKind, called, rule_kinds
 
 _MODULES: Final = {
     "config": "SupervisorSpec",
     "replay": "Replayed replay",
-    "rules": "Rule RuleKind called rule_kinds",
+    "kinds": "Rule RuleKind called rule_kinds",
 }
 _WHERE: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from tuvl_core import field as key
-from tuvl_supervisor.rules import RuleKind, called
+from tuvl_supervisor.kinds import RuleKind, called
 
 if TYPE_CHECKING:
     from tuvl_core import LoopShape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tuvl_core import hookspec
 
 if TYPE_CHECKING:
-    from tuvl_supervisor.rules import RuleKind
+    from tuvl_supervisor.kinds import RuleKind
 
 
 @hookspec

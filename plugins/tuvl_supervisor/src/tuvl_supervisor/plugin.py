@@ -9,7 +9,7 @@ from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
     from tuvl_core import Code, CommandSpec, LoopHandle, LoopScope, Run, RunScope, Section, Setting, Validator
-    from tuvl_supervisor.rules import RuleKind
+    from tuvl_supervisor.kinds import RuleKind
 
 TUVL_API = 1
 TUVL_HOOKSPECS = "tuvl_supervisor.hookspecs"

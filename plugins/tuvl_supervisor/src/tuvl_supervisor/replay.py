@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from tuvl_core import InputError, Plan
-from tuvl_supervisor.rules import Rule
+from tuvl_supervisor.kinds import Rule
 from tuvl_supervisor.supervision import DeclaredRule, Supervision, rules_of, shape_of
 
 __all__ = ["Fired", "Loop", "Replayed", "read_events", "replay"]

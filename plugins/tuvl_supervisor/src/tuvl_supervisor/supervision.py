@@ -9,7 +9,7 @@ import attrs
 
 from tuvl_core import Code, Diagnostic, Plan, PlanStep, ProjectError, declared, did_you_mean, structured
 from tuvl_supervisor.config import Action, RuleHead, SupervisorSpec
-from tuvl_supervisor.rules import Rule, RuleKind, rule_kinds
+from tuvl_supervisor.kinds import Rule, RuleKind, rule_kinds
 
 if TYPE_CHECKING:
     from tuvl_core import LoopShape

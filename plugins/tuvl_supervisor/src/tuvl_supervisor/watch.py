@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tuvl_core import Directive, DirectiveSource, LoopHandle, log_event, scrub
 from tuvl_supervisor.config import Action
-from tuvl_supervisor.rules import Rule
+from tuvl_supervisor.kinds import Rule
 from tuvl_supervisor.supervision import DeclaredRule, Judge, Supervision
 
 if TYPE_CHECKING:
