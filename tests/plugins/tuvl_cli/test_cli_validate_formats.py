@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+from urllib.parse import unquote_to_bytes, urljoin
 
 import pytest
+from sarif_schema import sarif_validator
 
 BAD = """\
 kind: Workflow
@@ -58,7 +62,7 @@ def test_json(bad):
 
 def test_sarif(bad):
     log = bad.json("validate", "-C", ".", "--format", "sarif", code=1)
-    assert log["version"] == "2.1.0"
+    sarif_validator().validate(log)
     run = log["runs"][0]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["TUVL-S001", "TUVL-W014"]
     for result in run["results"]:
@@ -68,6 +72,37 @@ def test_sarif(bad):
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "workflows/bad.yaml"
     assert place["region"] == {"startLine": 7, "startColumn": 7}
+
+
+ODD = {
+    "a name with spaces": "my flows/über [1] 50%.yaml",
+    "a colon that looks like a scheme": "a:b.yaml",
+    "a name that is no text": b"\xff.yaml",
+}
+
+
+@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
+def test_sarif_whatever_a_file_is_called(bad, name):
+    path = os.path.join(bad.root, os.fsdecode(name))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shutil.move(bad.root / "workflows/bad.yaml", path)
+    log = bad.json("validate", "--format", "sarif", code=1)
+    sarif_validator().validate(log)
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    uri = place["artifactLocation"]["uri"]
+    assert unquote_to_bytes(urljoin(f"{bad.root.as_uri()}/", uri).removeprefix("file://")) == os.fsencode(path)
+
+
+def test_sarif_of_what_has_no_place(bad):
+    """A finding about plugins, and nothing found at all."""
+    bad.write("plugins/broken.py", "raise ValueError('at import')\n")
+    log = bad.json("validate", "--format", "sarif", code=1)
+    sarif_validator().validate(log)
+    (bad.root / "workflows/bad.yaml").unlink()
+    (bad.root / "plugins/broken.py").unlink()
+    log = bad.json("validate", "--format", "sarif")
+    sarif_validator().validate(log)
+    assert log["runs"][0]["results"] == []
 
 
 def test_github(bad):
