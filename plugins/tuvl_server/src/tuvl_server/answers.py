@@ -103,7 +103,8 @@ async def _start(
     """Start the run; who goes away while it waits for its turn gives the turn up."""
     starting = asyncio.ensure_future(site.service.start(workflow, input, principal=principal, detach=detach))
     try:
-        await asyncio.wait({starting, gone} if gone is not None else {starting}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {starting, gone} if gone is not None else {starting}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     finally:
         if not starting.done():
             starting.add_done_callback(_let_go)
@@ -123,7 +124,8 @@ async def _end_of(live: LiveRun, gone: asyncio.Future[None]) -> RunResult:
     """Wait for the end; where the client goes away before, the run's fate is that of its owner."""
     waiting = asyncio.ensure_future(live.wait())
     try:
-        await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
+        both: set[asyncio.Future[Any]] = {waiting, gone}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if waiting.done():
             return waiting.result()
     finally:

@@ -10,7 +10,9 @@ __all__ = ["SETTINGS"]
 
 SETTINGS: Final = (
     Setting(name="server.host", default="127.0.0.1", help="Address that `tuvl serve` listens on."),
-    Setting(name="server.port", type=int, default=8885, minimum=0, help="Port that `tuvl serve` listens on; 0: a free one."),
+    Setting(
+        name="server.port", type=int, default=8885, minimum=0, help="Port that `tuvl serve` listens on; 0: a free one."
+    ),
     Setting(name="server.workers", type=int, default=1, minimum=1, help="Processes that `tuvl serve` starts."),
     Setting(
         name="server.max_body_bytes",

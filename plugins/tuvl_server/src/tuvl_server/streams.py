@@ -18,7 +18,7 @@ __all__ = ["EventStream"]
 _log = logging.getLogger("tuvl.server")
 
 # Streams end with their runs, and runs are drained before the server ends: nothing is cut off before.
-AppStatus.disable_automatic_graceful_drain()
+AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
 
 
 class EventStream(EventSourceResponse):

@@ -21,7 +21,9 @@ _NAME: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
 class Trigger:
     """Where a workflow is started over HTTP, besides `/api/workflows/{name}/runs`."""
 
-    path: str = field(source_text=True, doc="The path, such as `/api/refunds`; `{name}` takes a segment into the input.")
+    path: str = field(
+        source_text=True, doc="The path, such as `/api/refunds`; `{name}` takes a segment into the input."
+    )
     method: Method = field(default="POST", doc="The HTTP method; with GET and DELETE the query is the input.")
     public: bool = field(default=False, doc="Let everybody in: nobody is asked who they are.")
     on_disconnect: Literal["cancel", "detach"] = field(
