@@ -16,7 +16,11 @@ from tuvl_core import hookspecs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "hooks.md"
-OWNED = {"tuvl_models.hookspecs": "tuvl-models", "tuvl_cli.hookspecs": "tuvl-cli"}
+OWNED = {
+    "tuvl_models.hookspecs": "tuvl-models",
+    "tuvl_cli.hookspecs": "tuvl-cli",
+    "tuvl_server.hookspecs": "tuvl-server",
+}
 HEAD = """# Hooks
 
 This page is made from the hooks' own docstrings by `make docs`.

@@ -13,7 +13,7 @@ import pytest
 
 from tuvl_core import Plugins, hookspecs
 
-OWNED = ["tuvl_models.hookspecs", "tuvl_cli.hookspecs"]
+OWNED = ["tuvl_models.hookspecs", "tuvl_cli.hookspecs", "tuvl_server.hookspecs"]
 HOOKS = [
     *hookspecs.HOOKS,
     *(
