@@ -20,6 +20,7 @@ OWNED = {
     "tuvl_models.hookspecs": "tuvl-models",
     "tuvl_cli.hookspecs": "tuvl-cli",
     "tuvl_server.hookspecs": "tuvl-server",
+    "tuvl_supervisor.hookspecs": "tuvl-supervisor",
 }
 HEAD = """# Hooks
 

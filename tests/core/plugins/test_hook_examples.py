@@ -13,7 +13,7 @@ import pytest
 
 from tuvl_core import Plugins, hookspecs
 
-OWNED = ["tuvl_models.hookspecs", "tuvl_cli.hookspecs", "tuvl_server.hookspecs"]
+OWNED = ["tuvl_models.hookspecs", "tuvl_cli.hookspecs", "tuvl_server.hookspecs", "tuvl_supervisor.hookspecs"]
 HOOKS = [
     *hookspecs.HOOKS,
     *(
