@@ -9,7 +9,7 @@ from typing import Final, TextIO
 
 import click
 
-from tuvl_cli.output import shown
+from tuvl_cli.output import shown, styled
 
 __all__ = ["HANDLER", "StderrHandler", "log_everything", "set_up_logging"]
 
@@ -52,7 +52,7 @@ def _line(record: logging.LogRecord) -> tuple[str, str]:
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
     level = record.levelname.lower()
-    return f"{click.style(level, fg=_COLORS.get(level))}: ", text
+    return f"{styled(level, _COLORS.get(level))}: ", text
 
 
 HANDLER: Final = StderrHandler()

@@ -21,6 +21,8 @@ __all__ = [
     "Unbreakable",
     "abandon",
     "claim_stdout",
+    "colored_terminal",
+    "colors_wanted",
     "echo",
     "echo_bytes",
     "echo_json",
@@ -30,6 +32,7 @@ __all__ = [
     "own_fileno",
     "shown",
     "shown_json",
+    "styled",
     "warn",
 ]
 
@@ -95,14 +98,32 @@ def shown_json(value: Any) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def echo(text: str, *, styled: bool = False) -> None:
-    """Write a line of text.
+def colored_terminal() -> IO[str] | None:
+    """The stream behind stdout if people see colours there; None where it is no terminal, or they want none.
 
-    Args:
-        text: The line.
-        styled: It has colours of our own, left out where they cannot be seen, and nothing else to neutralise.
+    `NO_COLOR` (no-color.org) with any value but an empty one turns them off, and so does `TERM=dumb`.
     """
-    click.echo(text if styled else shown(text), file=_own)
+    stream = _own if _own is not None else sys.stdout
+    try:
+        seen = stream is not None and stream.isatty()
+    except (OSError, ValueError):
+        seen = False
+    return stream if seen and colors_wanted() else None
+
+
+def colors_wanted() -> bool:
+    """Whether colours may be shown where there is a terminal."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+
+
+def styled(text: str, color: str | None, *, bold: bool = False) -> str:
+    """A text with a colour, unless nobody wants one; click takes it out again where there is no terminal."""
+    return click.style(text, fg=color, bold=bold or None) if colors_wanted() else text
+
+
+def echo(text: str) -> None:
+    """Write a line of text."""
+    click.echo(shown(text), file=_own)
 
 
 def echo_bytes(data: bytes) -> None:
@@ -142,7 +163,7 @@ def echo_json(value: Any, *, compact: bool = False) -> None:
 
 def warn(text: str) -> None:
     """Write one line to stderr, as a warning."""
-    click.echo(f"{click.style('warning', fg='yellow')}: {shown(' '.join(text.split()))}", err=True)
+    click.echo(f"{styled('warning', 'yellow')}: {shown(' '.join(text.split()))}", err=True)
 
 
 def own_fileno() -> int | None:

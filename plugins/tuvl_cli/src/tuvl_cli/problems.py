@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from tuvl_cli.output import shown
+from tuvl_cli.output import shown, styled
 from tuvl_core import (
     CodecError,
     DeniedError,
@@ -46,7 +46,7 @@ def show(problem: Exception, *, debug: bool) -> int:
         import traceback
 
         _say("".join(traceback.format_exception(problem)))
-    _say(_message(problem), f"{click.style('error', fg='red', bold=True)}: ")
+    _say(_message(problem), f"{styled('error', 'red', bold=True)}: ")
     if isinstance(problem, ProjectError):
         for item in problem.diagnostics[:_SHOWN]:
             _say(f"  {item}")
@@ -79,8 +79,8 @@ def _hint(problem: Exception) -> str | None:
     return "this is a bug in tuvl or a plugin; `tuvl --debug …` shows where"
 
 
-def _say(text: str, styled: str = "") -> None:
+def _say(text: str, lead: str = "") -> None:
     try:
-        click.echo(styled + shown(scrub(text)), err=True)
+        click.echo(lead + shown(scrub(text)), err=True)
     except OSError:
         return  # nobody reads stderr; the exit code still tells

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tuvl_cli.output import echo, echo_json
 
 if TYPE_CHECKING:
+    from tuvl_cli.diagnostics.text import Line
     from tuvl_core import Diagnostic, Plugins
 
 __all__ = ["render", "summary"]
@@ -39,12 +40,11 @@ def render(
         for item in told:
             echo(_annotation(item, root))
     else:
-        from tuvl_cli.diagnostics.text import Excerpts, render_text
+        from tuvl_cli.diagnostics.writing import lines_out, write_findings
 
-        excerpts = Excerpts(root)
-        for item in told:
-            echo(render_text(item, excerpts), styled=True)
-        echo(_sentence(found, files))
+        out = lines_out()
+        write_findings(told, root, out)
+        out.write([_sentence(found, files)])
 
 
 def summary(found: Sequence[Diagnostic], files: int) -> dict[str, int]:
@@ -53,14 +53,21 @@ def summary(found: Sequence[Diagnostic], files: int) -> dict[str, int]:
     return {"errors": counts["error"], "warnings": counts["warning"], "files": files}
 
 
-def _sentence(found: Sequence[Diagnostic], files: int) -> str:
+def _sentence(found: Sequence[Diagnostic], files: int) -> Line:
     counts = summary(found, files)
     read = _counted(files, "file")
     silent = sum(item.suppression is not None for item in found)
     rest = f", {silent} suppressed" if silent else ""
-    if not counts["errors"] and not counts["warnings"]:
-        return f"{read}, no errors, no warnings{rest}"
-    return f"{read}, {_counted(counts['errors'], 'error')}, {_counted(counts['warnings'], 'warning')}{rest}"
+    errors, warnings = counts["errors"], counts["warnings"]
+    if not errors and not warnings:
+        return [(f"{read}, ", ""), ("no errors, no warnings", "bold green"), (rest, "")]
+    return [
+        (f"{read}, ", ""),
+        (_counted(errors, "error"), "bold red" if errors else ""),
+        (", ", ""),
+        (_counted(warnings, "warning"), "bold yellow" if warnings else ""),
+        (rest, ""),
+    ]
 
 
 def _counted(count: int, noun: str) -> str:

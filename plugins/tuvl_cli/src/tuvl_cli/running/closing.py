@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from tuvl_cli.output import echo, shown, shown_json
+from tuvl_cli.output import echo, shown, shown_json, styled
 from tuvl_cli.running.narrator import seconds
 from tuvl_core import RunResult, to_wire
 
@@ -39,7 +39,7 @@ def say_result(result: RunResult) -> None:
 
 def say_summary(result: RunResult, took: float) -> None:
     """Say on stderr how a run ended, why, and what it used."""
-    status = click.style(result.status, fg=_COLORS.get(result.status), bold=True)
+    status = styled(result.status, _COLORS.get(result.status), bold=True)
     error = result.error
     cancelled = error is not None and error.type == result.status  # its message is how far it came
     way = error.message if cancelled and error else _way(result)
