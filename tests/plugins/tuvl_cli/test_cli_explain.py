@@ -90,8 +90,63 @@ def test_litellm_is_not_imported(project: Any):
     assert "litellm.main" not in project("explain", "w").stderr
 
 
-def test_what_is_wrong(project: Any):
+def test_errors_elsewhere_do_not_matter(project: Any):
+    before = project("explain", "w")
+    project.workflow("bad", {"id": "a", "runner": "ok", "rutes": {"default": "END"}})
+    project.write("model2.yaml", json.dumps({**MODEL, "metadata": {"name": "other"}, "spec": {"modl": "x"}}))
+    project.write("broken.yaml", "kind: [")
+    after = project("explain", "w")
+    assert (after.returncode, after.stdout) == (0, before.stdout)
+    assert project("graph", "w").stdout.startswith("flowchart TD")
+    # A file that cannot be read may be the one that holds what is missing.
+    done = project("explain", "x")
+    assert done.returncode == 3 and "broken.yaml" in done.stderr and "model2.yaml" not in done.stderr
+    (project.root / "broken.yaml").unlink()
     assert project("explain", "x").returncode == 2
-    project.workflow("bad", {"id": "a", "runner": "ok", "routes": {"default": "nowhere"}})
+
+
+def test_a_workflow_with_errors_is_told_as_far_as_it_can_be_read(project: Any):
+    steps = [
+        {"id": "a", "runner": "ok", "routes": {"default": "nowhere"}},
+        {"id": "b", "kind": "Functionl"},
+        {"id": "c", "kind": "Router", "condition": "x", "routes": {"true": "END", "false": "END"}},
+    ]
+    project.workflow("bad", *steps)
     done = project("explain", "bad")
-    assert done.returncode == 3 and "nowhere" in done.stderr
+    assert done.returncode == 3 and done.stderr == ""
+    findings, _, told = done.stdout.partition("\n\nworkflow bad, starts at a\n")
+    assert "error TUVL-W014" in findings and "did you mean `Functional`?" in findings
+    assert "b  cannot be read" in told and "true → completes the run" in told and "costs at most is told when" in told
+    found = project.json("explain", "bad", "--json", code=3)
+    assert found["complete"] is False and found["run"] is None and found["left_out"] == ["b"]
+    assert [step["id"] for step in found["steps"]] == ["a", "c"]
+    first = found["diagnostics"][0]
+    assert (first["code"], first["path"], first["step"]) == ("TUVL-W014", "bad.yaml", "a")
+    [node] = [node for node in project.json("graph", "bad", "--format", "json")["nodes"] if node["id"] == "a"]
+    assert first in node["diagnostics"]
+
+
+def test_errors_that_refuse_no_run_come_first(project: Any):
+    project.workflow("w", {**AGENT, "routes": {**ROUTES, "resolvd": "then"}}, *STEPS[1:])
+    done = project("explain", "w")
+    assert done.returncode == 0 and "a run costs at most" in done.stdout
+    assert done.stdout.index(" TUVL-") < done.stdout.index("workflow w, starts at work")
+
+
+NOTHING = {
+    "steps are no list": "spec: { steps: 5 }",
+    "the spec is no mapping": "spec: 7",
+    "no spec": "",
+    "a step is no mapping": "spec: { steps: [5] }",
+    "an empty id": 'spec: { steps: [{ id: "", kind: Router }] }',
+}
+
+
+@pytest.mark.parametrize("text", NOTHING.values(), ids=NOTHING)
+def test_a_workflow_of_which_nothing_can_be_read(project: Any, text: str):
+    project.write("odd.yaml", f"kind: Workflow\nmetadata: {{ name: odd }}\n{text}\n")
+    done = project("explain", "odd")
+    assert done.returncode == 3 and "error TUVL-" in done.stdout and "nothing that can be read" in done.stdout
+    assert project.json("explain", "odd", "--json", code=3)["steps"] == []
+    drawn = project("graph", "odd")
+    assert drawn.returncode == 0 and "✗ TUVL-" in drawn.stdout

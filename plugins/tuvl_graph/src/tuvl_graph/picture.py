@@ -173,7 +173,5 @@ def _node_data(node: Node) -> dict[str, Any]:
         "label": node.label,
         "kind": node.kind or None,
         "reachable": node.reachable,
-        "diagnostics": [
-            {"severity": item.severity, "code": item.code, "message": item.message} for item in node.diagnostics
-        ],
+        "diagnostics": [item.to_json() for item in node.diagnostics],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tuvl_core.diagnostics import Diagnostic
+from tuvl_core.diagnostics import Diagnostic, sort_diagnostics
 from tuvl_core.errors import ProjectError, UnknownWorkflowError
 from tuvl_core.plan.build import build_plan
 from tuvl_core.plan.check import check_workflow
@@ -70,11 +70,7 @@ def find_workflow(project: Project, name: str) -> Definition[WorkflowSpec]:
     if definition is not None:
         return definition
     own = [item for item in project.diagnostics_for(name) if item.severity == "error"]
-    unreadable = own or [
-        item
-        for item in project.diagnostics
-        if item.severity == "error" and item.klass == "structure" and item.workflow is None
-    ]
+    unreadable = own or sort_diagnostics(project.unreadable)
     if unreadable:
         raise ProjectError(f"workflow {name!r} was not found, and parts of the project cannot be read", unreadable)
     raise UnknownWorkflowError(name, tuple(project.workflows))

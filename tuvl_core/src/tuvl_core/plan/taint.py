@@ -107,7 +107,7 @@ def _on_the_spine(graph: FlowGraph) -> dict[str, _Chosen]:
         step = plan.steps[id]
         written, models = _writes(step, plan), _model_writes(step, plan)
         for edge in graph.edges[id]:
-            if edge.target is None:
+            if edge.target is None or edge.target not in graph.edges:  # a route may lead to no step
                 continue
             kept = found[id]
             if edge.signal != "error":  # a step that fails may have left a key as it was

@@ -83,7 +83,7 @@ class Project:
         if found is None:
             raise ProjectError(
                 f"there is no {kind} `{name}`{version}{self._advice(kind, name)}",
-                self._unreadable(),
+                self.unreadable,
             )
         if not found.enabled:
             where = found.locate("enabled")
@@ -127,6 +127,7 @@ class Project:
         listed = ", ".join(sorted(known)) or "none"
         return f" in this project; it has: {listed}"
 
-    def _unreadable(self) -> list[Diagnostic]:
-        """A file that cannot be read may be the one that holds what is missing."""
+    @property
+    def unreadable(self) -> list[Diagnostic]:
+        """Why files and documents could not be read at all: one of them may be what is missing."""
         return [item for item in self._problems if item.severity == "error"]

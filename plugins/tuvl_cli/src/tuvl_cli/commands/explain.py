@@ -9,9 +9,10 @@ import click
 
 from tuvl_cli.options import as_json, load_project, project_options
 from tuvl_cli.output import echo, echo_json
+from tuvl_cli.problems import INVALID
 
 if TYPE_CHECKING:
-    from tuvl_core import Plan, Project
+    from tuvl_core import Diagnostic
 
 __all__ = ["command"]
 
@@ -20,28 +21,33 @@ __all__ = ["command"]
 @click.argument("workflow")
 @project_options
 @as_json
-def command(workflow: str, directory: Path, as_json: bool) -> None:
+@click.pass_context
+def command(context: click.Context, workflow: str, directory: Path, as_json: bool) -> None:
     """Explain WORKFLOW: where its signals lead, what its steps reach, and what a run costs at most.
 
-    Runs none of its code. Exit codes: 0; 2 for a wrong use or an unknown workflow; 3 where parts of it cannot be
-    read.
+    Runs none of its code. What is wrong with it is told first; what is wrong elsewhere does not matter. Exit codes:
+    0; 2 for a wrong use or an unknown workflow; 3 where it has errors that refuse a run, and so is not all told.
     """
+    from tuvl_cli.diagnostics.of_workflow import findings_of
     from tuvl_cli.explaining import as_text, explain
+    from tuvl_core import plan_workflow
 
-    found = explain(_planned(load_project(directory), workflow))
+    plan = plan_workflow(load_project(directory), workflow)
+    found = findings_of(plan)
+    told = explain(plan, found)
     if as_json:
-        echo_json(found)
+        echo_json(told)
     else:
-        echo(as_text(found))
+        _show(found, directory)
+        echo(as_text(told))
+    context.exit(0 if told["complete"] else INVALID)
 
 
-def _planned(project: Project, workflow: str) -> Plan:
-    """The plan of a workflow that is in order: of one that is not, nothing could be promised."""
-    from tuvl_core import ProjectError, check_workflow, plan_workflow
+def _show(found: list[Diagnostic], root: Path) -> None:
+    from tuvl_cli.diagnostics.writing import lines_out, write_findings
 
-    plan = plan_workflow(project, workflow)
-    found = [*project.diagnostics_for(workflow), *check_workflow(plan)]
-    refusing = [item for item in found if item.severity == "error" and item.klass == "structure"]
-    if refusing:
-        raise ProjectError(f"workflow {workflow!r} cannot be explained before this is put right", refusing)
-    return plan
+    shown = [item for item in found if item.severity != "info"]
+    out = lines_out()
+    write_findings(shown, root, out)
+    if shown:
+        out.write([[]])

@@ -31,13 +31,12 @@ def command(workflow: str, directory: Path, form: str, output: Path | None) -> N
 
     Runs none of its code. Exit codes: 0; 2 for a wrong use or an unknown workflow.
     """
-    from tuvl_core import check_project, plan_workflow
+    from tuvl_cli.diagnostics.of_workflow import findings_of
+    from tuvl_core import plan_workflow
     from tuvl_graph import picture_of
 
-    project = load_project(directory)
-    plan = plan_workflow(project, workflow)
-    found = [item for item in check_project(project) if item.workflow == workflow]
-    picture = picture_of(plan, found)
+    plan = plan_workflow(load_project(directory), workflow)
+    picture = picture_of(plan, findings_of(plan))
     if form == "png":
         _write(_png(picture), output)
     elif form == "json" and output is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -10,6 +10,7 @@ import attrs
 from tuvl_core import (
     Capabilities,
     Cost,
+    Diagnostic,
     FlowEdge,
     FlowGraph,
     Keys,
@@ -30,16 +31,26 @@ _FAILURES: Final = ("error", "aborted")
 _LEADS: Final = {"step": "step", "complete": "complete", "stop": "stop", "unrouted": "fail"}
 
 
-def explain(plan: Plan) -> dict[str, Any]:
-    """Tell everything that is known of a workflow before it runs."""
+def explain(plan: Plan, found: Sequence[Diagnostic] = ()) -> dict[str, Any]:
+    """Tell everything that is known of a workflow before it runs.
+
+    Args:
+        plan: The workflow.
+        found: What is wrong with it. Beside what refuses a run, nothing is promised of what a run costs: `complete`
+            is false then, `run` is None, and `left_out` names steps that cannot be read.
+    """
     graph = FlowGraph.of(plan)
     bound = bound_run(plan, graph)
     owners = _owners(plan)
+    complete = not any(item.severity == "error" and item.klass == "structure" for item in found)
     return {
         "workflow": plan.workflow,
+        "complete": complete,
+        "diagnostics": [item.to_json() for item in found],
         "starts_at": plan.first.id if plan.first is not None else None,
         "steps": [_step(step, graph, bound, owners.get(step.id, [])) for step in plan.steps.values()],
-        "run": {name: found.to_dict() for name, found in bound.run.items()},
+        "left_out": [step.id for step in plan.definition.spec.steps if step.id not in plan.steps],
+        "run": {name: item.to_dict() for name, item in bound.run.items()} if complete else None,
         "not_counted": [step.id for step in plan.steps.values() if _asks_by_itself(step, bound, plan)],
         "model_values": [
             {"step": use.step, "path": list(use.path), "name": use.name, "source": use.source, "decides": use.sink}

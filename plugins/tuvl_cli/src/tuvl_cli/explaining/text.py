@@ -29,11 +29,17 @@ def as_text(found: Mapping[str, Any]) -> str:
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    yield f"workflow {found['workflow']}, starts at {found['starts_at']}"
+    yield f"workflow {found['workflow']}, starts at {found['starts_at'] or 'nothing that can be read'}"
     for step in found["steps"]:
         yield ""
-        yield from _step(step)
+        yield from _step(step, complete=found["complete"])
+    for id in found["left_out"]:
+        yield ""
+        yield f"{id}  cannot be read"
     yield ""
+    if found["run"] is None:
+        yield "what a run costs at most is told when what refuses a run is put right"
+        return
     yield "a run costs at most"
     yield from _run(found["run"])
     if found["not_counted"]:
@@ -45,18 +51,13 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {_use(use)}"
 
 
-def _step(step: Mapping[str, Any]) -> Iterator[str]:
-    place = (
-        ""
-        if step["reachable"]
-        else f", a tool of {', '.join(step['tool_of'])}"
-        if step["tool_of"]
-        else ", no way leads here"
-    )
-    yield f"{step['id']}  {step['kind']} ({step['distribution']}){place}"
-    for signal in step["signals"] if step["reachable"] else ():
+def _step(step: Mapping[str, Any], *, complete: bool) -> Iterator[str]:
+    yield f"{step['id']}  {step['kind']} ({step['distribution']}){_place(step, complete)}"
+    # Where parts cannot be read, nobody knows where no way leads.
+    told = step["reachable"] or (step["on_spine"] and not complete)
+    for signal in step["signals"] if told else ():
         yield f"  {_signal(signal)}"
-    for item in step["swallows"] if step["reachable"] else ():
+    for item in step["swallows"] if told else ():
         if item["signal"] == "default":
             yield f"  swallows  {item['what']}: it leaves by default"
         elif item["as_if_it_had_succeeded"]:
@@ -69,6 +70,14 @@ def _step(step: Mapping[str, Any]) -> Iterator[str]:
     if step["tools"]:
         yield f"  tools     {', '.join(step['tools'])}"
     yield from _cost(step["cost"])
+
+
+def _place(step: Mapping[str, Any], complete: bool) -> str:
+    if step["reachable"]:
+        return ""
+    if step["tool_of"]:
+        return f", a tool of {', '.join(step['tool_of'])}"
+    return ", no way leads here" if complete else ", no way that can be read leads here"
 
 
 def _signal(signal: Mapping[str, Any]) -> str:
