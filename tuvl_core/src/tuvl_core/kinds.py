@@ -245,19 +245,40 @@ class StepView(Protocol):
     """A step as its declarations see it: typed, not yet running."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Its id."""
+        ...
+
     @property
-    def kind_name(self) -> str: ...
+    def kind_name(self) -> str:
+        """Its kind, as it is written in documents."""
+        ...
+
     @property
-    def config(self) -> Any: ...
+    def config(self) -> Any:
+        """Its own keys, typed: an instance of the kind's `config`."""
+        ...
+
     @property
-    def description(self) -> str | None: ...
+    def description(self) -> str | None:
+        """What it is for: what a model reads of it where it is a tool."""
+        ...
+
     @property
-    def routes(self) -> Mapping[str, str]: ...
+    def routes(self) -> Mapping[str, str]:
+        """Where each signal leads: a step's id, or `END`."""
+        ...
+
     @property
-    def timeout(self) -> float | None: ...
+    def timeout(self) -> float | None:
+        """How long it may take, in seconds; None: as long as the run may."""
+        ...
+
     @property
-    def sections(self) -> Mapping[str, Any]: ...
+    def sections(self) -> Mapping[str, Any]:
+        """What it says in sections that plugins bring, by key."""
+        ...
+
     @property
     def on_spine(self) -> bool:
         """Whether runs walk over it; False where only another step's call reaches it: its routes never count."""
@@ -277,9 +298,15 @@ class PlanView(Protocol):
     """A workflow as declarations see it."""
 
     @property
-    def workflow(self) -> str: ...
+    def workflow(self) -> str:
+        """The workflow's name."""
+        ...
+
     @property
-    def steps(self) -> Mapping[str, StepView]: ...
+    def steps(self) -> Mapping[str, StepView]:
+        """Its steps that can be read, by id, in file order."""
+        ...
+
     @property
     def project(self) -> Any:
         """The `Project` the workflow belongs to."""
@@ -302,7 +329,9 @@ class UsageMeter(Protocol):
     llm_attempts: int
     tool_calls: int
 
-    def add(self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0) -> None: ...
+    def add(self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0) -> None:
+        """Count what has just been used."""
+        ...
 
 
 @attrs.define

@@ -127,7 +127,9 @@ class RunScope(Protocol):
     """
 
     @property
-    def phase(self) -> ScopePhase: ...
+    def phase(self) -> ScopePhase:
+        """When it opens and closes among the scopes of a run."""
+        ...
 
     async def open(self) -> Mapping[str, Any] | None:
         """Begin; return handles to publish by name as `call.resources`."""

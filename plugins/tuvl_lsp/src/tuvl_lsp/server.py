@@ -182,28 +182,34 @@ def _follow(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
+        """Take the editor's text for the file's from here on."""
         server.edit(params.text_document.uri, params.text_document.text)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
+        """Check what was typed."""
         uri = params.text_document.uri
         server.edit(uri, server.workspace.get_text_document(uri).source)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
+        """Take the text on the disk again."""
         server.edit(params.text_document.uri, None)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
+        """Look again at what code and settings change; documents have been followed as they were typed."""
         if not params.text_document.uri.endswith(_YAML):
             server.changed([params.text_document.uri])
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def watched(params: types.DidChangeWatchedFilesParams) -> None:
+        """Take in what others have changed on the disk."""
         server.changed([change.uri for change in params.changes])
 
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:
+        """Ask the editor to tell of changed files, if it can be asked."""
         watches = server.client_capabilities.workspace
         dynamic = watches.did_change_watched_files if watches is not None else None
         if dynamic is not None and dynamic.dynamic_registration:
@@ -228,6 +234,7 @@ def _answer(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def on_hover(params: types.HoverParams) -> types.Hover | None:
+        """Say what the key, the kind or the step below the pointer is for."""
         found = server.look(params.text_document.uri, params.position)
         if found is None:
             return None
@@ -241,6 +248,7 @@ def _answer(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def on_definition(params: types.DefinitionParams) -> types.Location | None:
+        """Go to the step or the document that is named."""
         found = server.look(params.text_document.uri, params.position)
         if found is None:
             return None
@@ -261,6 +269,7 @@ def _complete(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
     def on_completion(params: types.CompletionParams) -> types.CompletionList:
+        """Offer what may stand at the cursor."""
         found = server.place(params.text_document.uri)
         if found is None:
             return types.CompletionList(is_incomplete=False, items=[])

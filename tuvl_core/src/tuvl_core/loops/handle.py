@@ -28,8 +28,13 @@ INTERVENTIONS: Final = counter("tuvl.agent", "tuvl.agent.interventions")
 class PauseClock(Protocol):
     """A time limit that stops while a loop inside it is paused."""
 
-    def suspend(self) -> None: ...
-    def resume(self) -> None: ...
+    def suspend(self) -> None:
+        """Stop the clock."""
+        ...
+
+    def resume(self) -> None:
+        """Let it go on; the time in between does not count."""
+        ...
 
 
 class LoopScope(Protocol):

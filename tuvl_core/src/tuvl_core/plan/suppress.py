@@ -53,6 +53,7 @@ class _Order:
     refused: bool = False
 
     def covers(self, item: Diagnostic) -> bool:
+        """Whether it is about a finding: its code, and where it stands or the files it names."""
         if self.code != item.code:
             return False
         where = item.location

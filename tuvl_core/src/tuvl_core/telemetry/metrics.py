@@ -14,13 +14,17 @@ _INACTIVE: Final = frozenset({"_ProxyMeterProvider", "NoOpMeterProvider"})
 class Counter(Protocol):
     """Something that counts."""
 
-    def add(self, amount: int, attributes: Mapping[str, Any] | None = None) -> None: ...
+    def add(self, amount: int, attributes: Mapping[str, Any] | None = None) -> None:
+        """Count something."""
+        ...
 
 
 class Histogram(Protocol):
     """Something that keeps how values are spread."""
 
-    def record(self, amount: float, attributes: Mapping[str, Any] | None = None) -> None: ...
+    def record(self, amount: float, attributes: Mapping[str, Any] | None = None) -> None:
+        """Keep a value."""
+        ...
 
 
 def _provider() -> Any:
