@@ -31,8 +31,11 @@ class Greedy:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         self.tried += 1
+        if request.response_format is not None:
+            return await self.judge()
         if self.tried % self.attempts:
             raise ModelError("once more", retryable=True)
+        await asyncio.sleep(0)  # as every model that is asked over a network: its judge has a turn meanwhile
         usage = Usage(prompt_tokens=WINDOW - 1, completion_tokens=1, total_tokens=WINDOW)
         names = sorted((tool["function"]["name"] for tool in request.tools), key=lambda name: (name == "ping", name))
         if names:
@@ -41,6 +44,13 @@ class Greedy:
         answer = {"outcome": "resolved", "result": 1} if request.outcomes else {"no": "answer"}
         content = json.dumps(answer) if request.outcomes else "no JSON"
         return ChatReply(content=content, finish_reason="stop", usage=usage)
+
+    async def judge(self) -> ChatReply:
+        """A verdict, which costs as much as one may; every other one fails."""
+        if self.tried % 2:
+            raise ModelError("once more", retryable=True)
+        usage = Usage(prompt_tokens=WINDOW - 1, completion_tokens=1, total_tokens=WINDOW)
+        return ChatReply(content='{"passed": false, "reason": "greed"}', finish_reason="stop", usage=usage)
 
 
 LIMITS = ModelLimits(window=WINDOW, usd_per_prompt_token=0.5, usd_per_answer_token=1.0)
@@ -258,16 +268,51 @@ def agents(draw: Any) -> list[dict[str, Any]]:
     return [step for step in [*steps, PING] if step["id"] not in INNER or step["id"] in owned]
 
 
+@st.composite
+def supervisors(draw: Any) -> dict[str, Any]:
+    """A supervisor with a judge, or none; it steers, so that the agents go on as long as they may."""
+    if draw(st.booleans()):
+        return {}
+    every = draw(st.integers(1, 3))
+    then = draw(st.sampled_from(["steer", "abort"]))
+    judge = {"model": "m", "criteria": "No greed.", "every_n_iterations": every, "on_violation": then}
+    return {"supervisor": judge}
+
+
+def test_judges_are_bounded_by_the_turns_of_agents(tmp_path: Path):
+    judge = {"model": "m", "criteria": "No greed.", "every_n_iterations": 2}
+    found = bound_of(opened(tmp_path, [loop("work", "ping", turns=9), PING], attempts=2, calls=3, supervisor=judge))
+    # 18 model calls at most, so 9 verdicts, each asked for with two attempts and once without a schema.
+    assert found.run["model_calls"].value == 18 + 9 * 3
+    assert found.run["tokens"].value == 9 * WINDOW + 9 * WINDOW
+    assert found.run["money"].value == (18 + 27) * (10 * 0.5 + 10 * 1.0)
+    assert found.run["seconds"].value == 9 * 7 + 27 * 300
+    assert found.run["tool_calls"].value == 27
+
+
+def test_a_judge_of_unknown_size_bounds_no_tokens(tmp_path: Path):
+    judge = {"model": "m", "criteria": "No greed."}
+    limits = ModelLimits()
+    found = bound_of(opened(tmp_path, [loop("work", "ping", turns=9), PING], model_limits=limits, supervisor=judge))
+    assert found.run["model_calls"].value == 9 + 9 * 2
+    assert "judge" in found.run["tokens"].why["spec.supervisor"]
+    demanded = {"max_model_calls": 26}
+    steps = [loop("work", "ping", turns=9), PING]
+    [said] = demand(opened(tmp_path, steps, model_limits=limits, supervisor=judge, limits=demanded))
+    assert "27 model calls" in said
+
+
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     steps=agents(),
     attempts=st.integers(1, 3),
     calls=st.integers(1, 2),
     limits=st.fixed_dictionaries({"max_steps": st.integers(1, 6)}, optional={"token_budget": st.integers(1, 120)}),
+    supervisor=supervisors(),
 )
-def test_no_run_exceeds_its_bound(steps: Any, attempts: int, calls: int, limits: Any):
+def test_no_run_exceeds_its_bound(steps: Any, attempts: int, calls: int, limits: Any, supervisor: Any):
     with tempfile.TemporaryDirectory() as folder:
-        project = opened(Path(folder), steps, attempts, calls, limits=limits)
+        project = opened(Path(folder), steps, attempts, calls, limits=limits, **supervisor)
         bound = values(bound_of(project))
 
         async def usage() -> Any:

@@ -135,7 +135,6 @@ async def test_it_is_asked_after_every_nth_turn(play, every, asked):
     scene = await play(f"{JUDGE}\nevery_n_iterations: {every}", actor=actor, judge=judge)
     assert (await scene.run()).signal == "resolved"
     assert len(judge.requests) == asked
-    del slowly
 
 
 async def test_one_is_asked_at_a_time_and_rules_do_not_wait_for_it(play):
