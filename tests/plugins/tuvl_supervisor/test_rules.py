@@ -10,6 +10,8 @@ import pytest
 from agent_stage import Actor, Sink, agent, answer, node, tool_call, turn
 from supervised import inner, loop_of, until
 
+from tuvl_core import ProjectError
+
 
 def pings(count: int, *, arguments: str = "{}") -> list:
     return [turn(tool_call("ping", arguments)) for _ in range(count)]
@@ -225,3 +227,35 @@ async def test_without_supervisor_and_operator_nothing_of_control_is_touched(pla
     monkeypatch.setattr("tuvl_supervisor.scopes.judges_of", lambda run: touched.append("judges"))
     result, told, _ = await run(play, None, *pings(4), answer())
     assert (result.signal, told, touched) == ("resolved", [], [])
+
+
+async def test_two_plugins_with_one_rule_kind_are_named(play, tmp_path):
+    """Nobody guesses which is meant; the workflow is refused, and a kind that ships is not replaced silently."""
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "acme.py").write_text(PLUGIN.replace("acme.chatty", "no_progress"))
+    with pytest.raises(ProjectError, match="'no_progress' is brought by"):
+        await (await play("rules: [{ when: tool_repeated }]", actor=Actor(answer()))).run()
+
+
+async def test_a_rule_s_keys_may_come_from_the_environment(play):
+    rules = "rules: [{ when: tool_repeated, count: '${COUNT}', then: abort }]"
+    scene = await play(rules, actor=Actor(*pings(4), answer()), environ={"COUNT": "4"})
+    assert (await scene.run()).signal == "aborted"
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("{ when: tool_repeated, cuont: 3 }", "did you mean `count`?"),
+        ("{ when: tool_repeated, count: 1 }", "count"),
+        ("{ when: tool_repeated, then: stop }", "then"),
+        ("{ when: iteration_reached }", "gte` must be given"),
+        ("{ then: abort }", "when` must be given"),
+        ("{ when: budget_fraction, gt: a lot }", "expected a number"),
+    ],
+)
+async def test_a_rule_that_cannot_be_read_says_where(play, rule, says):
+    with pytest.raises(ProjectError) as refused:
+        await (await play(f"rules:\n  - {rule}", actor=Actor(answer()))).run()
+    assert says in str(refused.value)
+    assert "w.yaml:6:" in str(refused.value)
