@@ -124,18 +124,18 @@ kind: Workflow
 metadata: {{ name: made }}
 spec:
   trigger: {{ path: /api/made, public: true, method: GET }}
-  input: {{ type: object, properties: {{ n: {{ type: integer }} }} }}
+  input: {{ type: object, required: [n], properties: {{ n: {{ type: integer }} }} }}
   steps: [{{ id: say, kind: Response, source: n, status: 201 }}]
 ---
 kind: Workflow
 metadata: {{ name: nothing }}
-spec: {{ steps: [{{ id: say, kind: Response, source: n, status: 204 }}] }}
+spec: {{ input: {{ type: object, required: [n] }}, steps: [{{ id: say, kind: Response, source: n, status: 204 }}] }}
 ---
 kind: Workflow
 metadata: {{ name: order }}
 spec:
   trigger: {{ path: "/orders/{{number}}", method: PUT }}
-  input: {{ type: object, properties: {{ number: {{ type: integer }} }} }}
+  input: {{ type: object, required: [number], properties: {{ number: {{ type: integer }} }} }}
   steps: [{{ id: say, kind: Response, mapping: {{ number: number }} }}]
 ---
 kind: Workflow

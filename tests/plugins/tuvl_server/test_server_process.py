@@ -17,6 +17,8 @@ import httpx
 import pytest
 from processes import processes
 
+from tuvl_server.hosts import bind
+
 TUVL = str(Path(sys.executable).with_name("tuvl"))
 WORKFLOWS = """
 kind: Workflow
@@ -84,6 +86,11 @@ def test_dev_is_for_this_machine_alone(root):
     done = run(root, "--dev", "--host", "0.0.0.0", "--port", "0")
     assert done.returncode == 2
     assert "--dev makes everybody an operator" in done.stderr
+
+
+def test_answers_do_not_wait_for_more_to_send():
+    with bind("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
 
 
 def test_a_port_that_is_taken_is_said(root):
