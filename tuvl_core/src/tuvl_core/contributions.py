@@ -98,11 +98,14 @@ class Section:
         spec: A frozen attrs class or any other type: what stands behind the key.
         cost: For a key under `spec` that makes runs cost more, such as by judges: called with its value, the
             plan (a `PlanView`) and the `Cost` of a run's steps together, it gives the most that it adds to a run.
+        input: For a key under `spec` that may say what a run's input is: called with its value, it gives a JSON
+            Schema, which then stands for `spec.input` where that is not given; or None.
     """
 
     key: str
     spec: Any
     cost: Callable[[Any, PlanView, Cost], Cost] | None = None
+    input: Callable[[Any], dict[str, Any] | None] | None = None
 
 
 @attrs.frozen(kw_only=True)

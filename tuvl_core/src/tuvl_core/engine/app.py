@@ -275,8 +275,8 @@ class App:
                 return self.plan(plan.workflow)
             for step in plan.steps.values():
                 if type(step.kind) not in self._opened:
-                    self._opened.add(type(step.kind))
                     await step.kind.open_resources(self)
+                    self._opened.add(type(step.kind))  # not before: whoever asked may be cut off, or it may fail
             if await self._discover(plan):
                 self._plans[plan.workflow] = plan = compile_workflow(self.project, plan.workflow)
             self._ready.add(plan.workflow)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -17,6 +18,9 @@ from tuvl_core.project.sections import read_sections, unknown_keys
 from tuvl_core.project.steps import check_references, of_step, read_step
 from tuvl_core.project.workflow import WORKFLOW, StepDefinition, WorkflowBody, WorkflowSpec
 from tuvl_core.structure import keys_of, structure
+
+if TYPE_CHECKING:
+    from tuvl_core.contributions import Section
 
 __all__ = ["read_definition"]
 
@@ -106,7 +110,18 @@ def _read_workflow(document: Document, envelope: Envelope, catalog: Catalog) -> 
     steps, found = _read_steps(data.get("steps"), document, catalog)
     problems += found
     fields = attrs.asdict(body or WorkflowBody(), recurse=False)
+    if fields["input"] is None:
+        fields["input"] = _input_of_sections(sections, known_sections)
     return WorkflowSpec(**fields, steps=steps, sections=sections), problems
+
+
+def _input_of_sections(sections: Mapping[str, Any], known: Mapping[str, Section]) -> dict[str, Any] | None:
+    """What a section says that a run's input is, in the place of `spec.input`."""
+    for key, value in sections.items():
+        given = known[key].input
+        if given is not None and (schema := given(value)) is not None:
+            return schema
+    return None
 
 
 def _read_steps(data: Any, document: Document, catalog: Catalog) -> tuple[tuple[StepDefinition, ...], list[Diagnostic]]:
