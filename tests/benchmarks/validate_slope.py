@@ -1,14 +1,21 @@
-"""What `tuvl validate` costs a further workflow of 12 steps, beside what the YAML parser alone costs, in one run."""
+"""What `tuvl validate` costs a further workflow of 12 steps, beside what the YAML parser alone costs, in one run.
+
+`BENCH_TUVL1` and `BENCH_TUVL2` may each name a Python that has an earlier tuvl (2: with its extra `standard`): that is
+then measured in turn with ours, on workflows of as many steps in its own words.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from validate_earlier import EARLIER
 
 TUVL = str(Path(sys.executable).with_name("tuvl"))
 FEW, MANY, ROUNDS = 10, 500, 5
@@ -76,24 +83,42 @@ def slope(*command: str, few: Path, many: Path) -> float:
     return (seconds([*command, str(many)]) - seconds([*command, str(few)])) / (MANY - FEW) * 1000
 
 
+def earlier(folder: Path) -> dict[str, tuple[list[str], Path, Path]]:
+    """Of each earlier tuvl that is there: its command, and a project of few and one of many files."""
+    found = {}
+    for variable, (name, write_project, arguments) in EARLIER.items():
+        if python := os.environ.get(variable):
+            few, many = folder / variable / "few", folder / variable / "many"
+            write_project(few, FEW)
+            write_project(many, MANY)
+            found[name] = ([str(Path(python).with_name("tuvl")), *arguments], few, many)
+    return found
+
+
+def row(name: str, value: float, goal: float | None, unit: str) -> None:
+    """Print one line of the table."""
+    print(json.dumps({"name": name, "value": round(value, 2), "goal": goal, "unit": unit}), flush=True)
+
+
 def main() -> None:
     """Measure."""
     with tempfile.TemporaryDirectory() as folder:
         few, many = Path(folder) / "few", Path(folder) / "many"
         write(few, FEW)
         write(many, MANY)
+        jobs = {"ours": ([TUVL, "validate", "-C"], few, many)}
+        jobs["parser"] = ([sys.executable, "-c", PARSE], few, many)
+        jobs |= earlier(Path(folder))
         rounds = [
-            (
-                slope(TUVL, "validate", "-C", few=few, many=many),
-                slope(sys.executable, "-c", PARSE, few=few, many=many),
-            )
+            {name: slope(*command, few=few, many=many) for name, (command, few, many) in jobs.items()}
             for _ in range(ROUNDS)
         ]
-    ratio = statistics.median(ours / parser for ours, parser in rounds)
-    name = "tuvl validate, a further file of 12 steps / parsing it"
-    print(json.dumps({"name": name, "value": round(ratio, 2), "goal": GOAL, "unit": "x"}), flush=True)
-    ours = statistics.median(ours for ours, _ in rounds)
-    print(json.dumps({"name": "the same in ms", "value": round(ours, 2), "goal": 2.5, "unit": "ms"}), flush=True)
+    ratio = statistics.median(found["ours"] / found["parser"] for found in rounds)
+    row("tuvl validate, a further file of 12 steps / parsing it", ratio, GOAL, "x")
+    row("the same in ms", statistics.median(found["ours"] for found in rounds), 2.5, "ms")
+    for name in [name for name in jobs if name.startswith("tuvl")]:
+        row(f"{name}, a further file of 12 steps", statistics.median(found[name] for found in rounds), None, "ms")
+        row(f"{name} / ours", statistics.median(found[name] / found["ours"] for found in rounds), None, "x")
 
 
 if __name__ == "__main__":
