@@ -313,6 +313,26 @@ def test_where_a_key_belongs(text: str, hint: str) -> None:
     assert hint in bad(text, Step)
 
 
+@attrs.frozen(kw_only=True)
+class Pins:
+    models: tuple[str | Tool, ...] = ()
+    outcome: Outcome | None = None
+    tools: tuple[Tool, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("tools: [find]", "write `{ ref: find }`"),
+        ("tools: find", None),
+        ("tools: ['find: it']", "its keys: ref, description, writes_context"),
+        ("outcome: done", "its keys: enum, output_key"),
+    ],
+)
+def test_a_text_in_the_place_of_a_mapping(text: str, hint: str | None) -> None:
+    assert bad(text, Pins).endswith(f" ({hint})" if hint else ", got the text 'find'")
+
+
 def test_a_class_refuses_by_its_own_validators() -> None:
     def is_even(instance: Any, attribute: Any, value: int) -> None:
         if value % 2:

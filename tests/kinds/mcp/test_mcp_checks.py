@@ -120,14 +120,24 @@ def test_a_lock_file_that_cannot_be_read(bench, text):
 
 def test_arguments_beside_the_locked_schema(bench):
     lock(bench, now=SCHEMA, open={**SCHEMA, "additionalProperties": True})
-    found = findings(bench, step(server="clock", tool="now", arguments={"zon": "a"}), code="TUVL-T007", clock=GOOD)
-    assert sorted(item.message for item in found) == [
-        "the tool 'now' needs the argument 'zone'",
-        "the tool 'now' takes no argument 'zon'",
-    ]
-    assert {item.hint for item in found} == {"did you mean `zone`?", None}
+    found = findings(bench, step(server="clock", tool="now", arguments={"zon": "a"}), code="TUVL-T", clock=GOOD)
+    told = {(item.code, item.severity): (item.message, item.hint) for item in found}
+    assert told == {
+        ("TUVL-T007", "warning"): ("the tool 'now' takes no argument 'zon'", "did you mean `zone`?"),
+        ("TUVL-T008", "error"): (
+            "the tool 'now' needs the argument 'zone'",
+            "add `zone` to `arguments`; if the server has changed, run `tuvl lock`",
+        ),
+    }
     given = {"zone": "a", "more": 1}
-    assert not findings(bench, step(server="clock", tool="open", arguments=given), code="TUVL-T007", clock=GOOD)
+    assert not findings(bench, step(server="clock", tool="open", arguments=given), code="TUVL-T", clock=GOOD)
+
+
+def test_on_the_spine_nobody_gives_arguments(bench):
+    lock(bench, now=SCHEMA, ping={"type": "object"})
+    [found] = findings(bench, step(server="clock", tool="now"), code="TUVL-T", clock=GOOD)
+    assert (found.code, found.klass) == ("TUVL-T008", "flow")
+    assert not findings(bench, step(server="clock", tool="ping"), code="TUVL-T", clock=GOOD)
 
 
 def test_unknown_keys_and_wrong_types_are_located(bench):

@@ -192,12 +192,14 @@ class Child:
         role: `tool`: only its owner calls it, so it leaves the spine.
         path: Where the reference stands, as path below the step's mapping, for diagnostics.
         parameters: JSON Schema of the arguments it is called with, where its owner says so.
+        reveal: Secure keys of its result that its owner shows to a model.
     """
 
     ref: str
     role: str = "tool"
     path: tuple[str | int, ...] = ()
     parameters: Mapping[str, Any] | None = attrs.field(default=None, eq=False)
+    reveal: tuple[str, ...] = ()
 
 
 @attrs.frozen

@@ -56,9 +56,18 @@ BAD_ARGUMENTS: Final = Code(
     code="TUVL-T007",
     severity="warning",
     klass="flow",
-    title="the arguments of an MCP step do not fit the tool's locked definition",
+    title="an MCP step gives an argument that is not in the tool's locked definition",
 )
-CODES: Final = (UNKNOWN_SERVER, BAD_CONNECTION, WHICH_SERVER, BAD_OUTPUT, NOT_LOCKED, BAD_LOCK, BAD_ARGUMENTS)
+MISSING_ARGUMENT: Final = Code(
+    code="TUVL-T008",
+    severity="error",
+    klass="flow",
+    title="an MCP step leaves out an argument that the tool's locked definition needs",
+)
+CODES: Final = (
+    *(UNKNOWN_SERVER, BAD_CONNECTION, WHICH_SERVER, BAD_OUTPUT, NOT_LOCKED),
+    *(BAD_LOCK, BAD_ARGUMENTS, MISSING_ARGUMENT),
+)
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -199,11 +208,12 @@ def _lock(step: StepView, plan: PlanView) -> Iterator[Finding]:
         yield NOT_LOCKED, message, ("mcp", "tool"), hint
     if tool is not None and keys.arguments is not None:
         yield from _arguments(keys.arguments, tool)
+    elif tool is not None and getattr(step, "on_spine", True):
+        yield from _missing({}, tool, ("mcp",))  # no model gives any there
 
 
 def _arguments(given: Mapping[str, Any], tool: ToolDefinition) -> Iterator[Finding]:
     properties = tool.schema.get("properties")
-    required = tool.schema.get("required")
     known = properties if isinstance(properties, Mapping) else {}
     if known and tool.schema.get("additionalProperties") in (None, False):
         for name in given:
@@ -211,6 +221,13 @@ def _arguments(given: Mapping[str, Any], tool: ToolDefinition) -> Iterator[Findi
                 message = f"the tool {tool.name!r} takes no argument {name!r}"
                 hint = did_you_mean(name, known) or f"it takes: {', '.join(sorted(known))}"
                 yield BAD_ARGUMENTS, message, ("mcp", "arguments", name), hint
+    yield from _missing(given, tool, ("mcp", "arguments"))
+
+
+def _missing(given: Mapping[str, Any], tool: ToolDefinition, place: Place) -> Iterator[Finding]:
+    required = tool.schema.get("required")
     for name in required if isinstance(required, (list, tuple)) else ():
         if isinstance(name, str) and name not in given:
-            yield BAD_ARGUMENTS, f"the tool {tool.name!r} needs the argument {name!r}", ("mcp", "arguments"), None
+            message = f"the tool {tool.name!r} needs the argument {name!r}"
+            hint = f"add `{name}` to `arguments`; if the server has changed, run `tuvl lock`"
+            yield MISSING_ARGUMENT, message, place, hint

@@ -7,11 +7,14 @@ from typing import Any, Final
 
 from tuvl_core import Code, Diagnostic, PlanView, ProjectError, StepError, StepView, Template
 from tuvl_kinds_modelop import codes
+from tuvl_kinds_modelop.as_tool import check_reveal, check_tool
 from tuvl_kinds_modelop.config import MAX_LIMIT, ModelOpConfig
-from tuvl_kinds_modelop.documents import context_pins
+from tuvl_kinds_modelop.documents import ContextSpec, context_pins
+from tuvl_kinds_modelop.literals import filter_problem, payload_problems, record_id_problem
 from tuvl_kinds_modelop.models import MODEL, Model, Models, advice
 from tuvl_kinds_modelop.operators import LIKEABLE, NAMES, UNCOMPARABLE
 from tuvl_kinds_modelop.ordering import read_order
+from tuvl_kinds_modelop.parameters import model_of
 from tuvl_kinds_modelop.prepared import filter_templates
 
 __all__ = ["check_step"]
@@ -31,9 +34,25 @@ Finding = tuple[Code, str, Place, str | None]
 def check_step(step: StepView, plan: PlanView) -> Iterator[Diagnostic]:
     """Every finding about one ModelOp step."""
     for code, message, place, hint in _findings(step, plan):
+        if code is codes.BAD_VALUE and _is_brought_in(step, place):
+            # What a variable holds may be for nobody's eyes.
+            message, hint = f"the field does not take what `${{…}}` brings in at `{'.'.join(map(str, place))}`", None
         yield Diagnostic.of(
             code, message, location=step.locate(*place), workflow=plan.workflow, step=step.id, hint=hint
         )
+    yield from check_tool(step, plan)
+    model = model_of(step, plan)
+    if model is not None:
+        yield from check_reveal(step, plan, Models.of(plan.project), model)
+
+
+def _is_brought_in(step: StepView, place: Place) -> bool:
+    """Whether a value comes from the environment, wholly or in part."""
+    definition = step.definition  # type: ignore[attr-defined]
+    try:
+        return "${" in repr(definition.document.get((*definition.path, *place)))
+    except KeyError:
+        return False
 
 
 def _findings(step: StepView, plan: PlanView) -> Iterator[Finding]:
@@ -44,7 +63,7 @@ def _findings(step: StepView, plan: PlanView) -> Iterator[Finding]:
     yield from _destructive(config)
     yield from _output(config)
     models = Models.of(plan.project)
-    pins = context_pins(plan.definition.spec.sections.get("context"))  # type: ignore[attr-defined]
+    pins = context_pins(_section(plan))
     known = {definition.name for definition in plan.project.versions(MODEL)}
     if config.model not in known:
         yield (
@@ -54,18 +73,19 @@ def _findings(step: StepView, plan: PlanView) -> Iterator[Finding]:
             None,
         )
         return
-    if config.model not in pins and pins.keys() <= known:  # a mistyped name there is told of itself
-        hint = f"add it: `context: [{', '.join([*pins, config.model])}]`"
+    # A mistyped name there is told of itself, and so is a context that cannot be read.
+    if config.model not in pins and pins.keys() <= known and _readable_context(plan):
         message = f"model {config.model!r} is outside the workflow's `spec.context`"
-        yield codes.OUTSIDE_CONTEXT, message, ("model",), hint
+        yield codes.OUTSIDE_CONTEXT, message, ("model",), _context_hint(plan, config.model)
     try:
         model = models.find(config.model, pins.get(config.model))
     except ProjectError:
         return  # said of the model itself
     yield from _payload(config, model)
+    yield from _literals(config, model)
     yield from _filters(config, model)
     yield from _order(config, model)
-    yield from _includes(config, model, pins)
+    yield from _includes(config, model, pins, plan)
 
 
 def _idle(config: ModelOpConfig) -> Iterator[Finding]:
@@ -135,6 +155,14 @@ def _payload(config: ModelOpConfig, model: Model) -> Iterator[Finding]:
             yield codes.NO_PAYLOAD, f"{model.name} also needs {', '.join(missing)}", ("payload",), None
 
 
+def _literals(config: ModelOpConfig, model: Model) -> Iterator[Finding]:
+    if config.operation in _USES["payload"]:
+        for message, place, hint in payload_problems(config, model):
+            yield codes.BAD_VALUE, message, place, hint
+    if config.operation in _USES["record_id"] and (problem := record_id_problem(config, model)) is not None:
+        yield codes.BAD_VALUE, problem, ("record_id",), None
+
+
 def _filters(config: ModelOpConfig, model: Model) -> Iterator[Finding]:
     if config.filters is None:
         return
@@ -153,6 +181,11 @@ def _filters(config: ModelOpConfig, model: Model) -> Iterator[Finding]:
             yield codes.UNKNOWN_FIELD, "`like` looks at text that is not secure", (*place, "like"), None
         elif (problem := _empty(config, item.value, item.operator)) is not None:
             yield codes.NOT_NAMED, f"the filter on {item.field!r} {problem}", place, None
+        elif item.field == model.tenant_field:
+            message = f"{item.field!r} holds the tenant: a run finds and changes records of its own tenant only"
+            yield codes.TENANT_FILTER, message, place, "remove the filter"
+        elif (found := filter_problem(item, field)) is not None:
+            yield codes.BAD_VALUE, found[0], place, found[1]
 
 
 def _empty(config: ModelOpConfig, value: Template[Any], operator: str) -> str | None:
@@ -171,7 +204,7 @@ def _order(config: ModelOpConfig, model: Model) -> Iterator[Finding]:
         yield codes.UNKNOWN_FIELD, str(error), ("order_by",), None
 
 
-def _includes(config: ModelOpConfig, model: Model, pins: Mapping[str, str | None]) -> Iterator[Finding]:
+def _includes(config: ModelOpConfig, model: Model, pins: Mapping[str, str | None], plan: PlanView) -> Iterator[Finding]:
     for number, name in enumerate(config.include):
         relation = model.relations.get(name)
         place: Place = ("include", number)
@@ -180,5 +213,28 @@ def _includes(config: ModelOpConfig, model: Model, pins: Mapping[str, str | None
             yield codes.UNKNOWN_FIELD, message, place, None
         elif relation.model not in pins:
             message = f"relation {name!r} leads to {relation.model!r}, which is outside `spec.context`"
-            hint = f"add it: `context: [{', '.join([*pins, relation.model])}]`"
-            yield codes.OUTSIDE_CONTEXT, message, place, hint
+            yield codes.OUTSIDE_CONTEXT, message, place, _context_hint(plan, relation.model)
+
+
+def _section(plan: PlanView) -> Any:
+    return plan.definition.spec.sections.get("context")  # type: ignore[attr-defined]
+
+
+def _readable_context(plan: PlanView) -> bool:
+    """Whether `spec.context` is absent, or could be read."""
+    if _section(plan) is not None:
+        return True
+    try:
+        return plan.definition.document.get(("spec", "context")) is None  # type: ignore[attr-defined]
+    except KeyError:
+        return True
+
+
+def _context_hint(plan: PlanView, name: str) -> str:
+    """What to write so that a workflow may touch a model, beside the models that it names already."""
+    section = _section(plan)
+    if isinstance(section, ContextSpec):
+        return f"add `{name}` to `spec.context.models`"
+    if any(version is not None for version in context_pins(section).values()):
+        return f"add `{name}` to the list at `spec.context`"
+    return f"write `context: [{', '.join([*context_pins(section), name])}]` under `spec`"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from tuvl_core import Code
 
 __all__ = [
+    "ALL_ROWS_TOOL",
     "BAD_FIELD",
     "BAD_RELATION",
     "BAD_SOURCE",
+    "BAD_VALUE",
     "CODES",
     "IDLE_KEY",
     "NOT_NAMED",
@@ -18,8 +20,10 @@ __all__ = [
     "NO_SOURCE",
     "OUTSIDE_CONTEXT",
     "SHARED_TABLE",
+    "TENANT_FILTER",
     "UNKNOWN_FIELD",
     "UNKNOWN_MODEL",
+    "UNKNOWN_REVEAL",
 ]
 
 
@@ -42,7 +46,18 @@ OUTSIDE_CONTEXT: Final = Code(
     code="TUVL-D012", severity="error", klass="flow", title="a model outside the workflow's `spec.context`"
 )
 
+
+def _flow(code: str, severity: Literal["error", "warning"], title: str) -> Code:
+    return Code(code=code, severity=severity, klass="flow", title=title)
+
+
+BAD_VALUE: Final = _flow("TUVL-D013", "error", "a value in the file that the field it is for does not take")
+TENANT_FILTER: Final = _flow("TUVL-D014", "warning", "a filter on the tenant's field, which the run fills itself")
+ALL_ROWS_TOOL: Final = _flow("TUVL-D015", "warning", "a tool that changes or removes every record in one call")
+UNKNOWN_REVEAL: Final = _flow("TUVL-D016", "warning", "`reveal` names a field that there is not")
+
 CODES: Final = (
     *(BAD_FIELD, NO_KEY, SHARED_TABLE, BAD_RELATION, NO_SOURCE, BAD_SOURCE),
     *(UNKNOWN_MODEL, UNKNOWN_FIELD, NOT_NAMED, IDLE_KEY, NO_PAYLOAD, OUTSIDE_CONTEXT),
+    *(BAD_VALUE, TENANT_FILTER, ALL_ROWS_TOOL, UNKNOWN_REVEAL),
 )

@@ -182,7 +182,7 @@ class ContextSpec:
     models: tuple[str | ModelPin, ...] = key(default=(), refers="ModelDefinition", doc="Names, or `{name, version}`.")
 
 
-ContextValue = str | tuple[str, ...] | ContextSpec
+ContextValue = str | tuple[str | ModelPin, ...] | ContextSpec
 """What `spec.context` may be."""
 
 

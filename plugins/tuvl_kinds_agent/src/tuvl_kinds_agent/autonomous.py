@@ -48,7 +48,7 @@ class AutonomousAgent(StepKind):
     def children(self, step: StepView, plan: PlanView) -> Sequence[Child]:
         """The tools."""
         return [
-            Child(entry.ref, "tool", ("agent", "tools", index, "ref"), entry.parameters)
+            Child(entry.ref, "tool", ("agent", "tools", index, "ref"), entry.parameters, entry.reveal)
             for index, entry in enumerate(step.config.agent.tools)
             if entry.ref and entry.ref != step.id
         ]

@@ -35,6 +35,8 @@ __all__ = ["Structurer"]
 Hook = Callable[[Any, Any], Any]
 Rule = tuple[Callable[[Any], bool], Callable[[Any], Hook]]
 
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w./-]{0,63}")
+_MAX_LISTED: Final = 8
 _QUOTED_NAME: Final = re.compile(r"'(\w+)' must ")
 
 
@@ -130,7 +132,7 @@ class Structurer:
 
         def hook(value: Any, _: Any) -> Any:
             if not isinstance(value, dict):
-                raise wrong_type("a mapping", value)
+                raise wrong_type("a mapping", value, hint=_as_mapping(value, keys))
             arguments, found = _read_fields(reads, value)
             if not known.issuperset(value):
                 strangers = [name for name in value if name not in known]
@@ -156,6 +158,20 @@ class Structurer:
             return result
 
         return hook
+
+
+def _as_mapping(value: Any, keys: Sequence[Key]) -> str | None:
+    """How a text would be written that stands in the place of a mapping: by its key that must be given, or is a name.
+
+    Otherwise the keys that there are, since nobody knows which of them was meant.
+    """
+    if not isinstance(value, str) or not keys:
+        return None
+    names = [key.name for key in keys if key.required] or [key.name for key in keys if key.meaning.refers]
+    if len(names) == 1 and _PLAIN.fullmatch(value):
+        return f"write `{{ {names[0]}: {value} }}`"
+    more = ", …" if len(keys) > _MAX_LISTED else ""
+    return f"its keys: {', '.join(key.name for key in keys[:_MAX_LISTED])}{more}"
 
 
 def _read_fields(reads: list[tuple[Key, Hook]], value: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:

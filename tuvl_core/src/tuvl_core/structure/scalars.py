@@ -107,13 +107,13 @@ def expand_tree(value: Any, expand: Expand) -> Any:
     return built if isinstance(value, dict) else list(built.values())
 
 
-def wrong_type(expected: str, value: Any, *, referred: bool = False) -> ProblemsError:
-    """Say what was expected and what was found; a variable's own value is never shown."""
+def wrong_type(expected: str, value: Any, *, referred: bool = False, hint: str | None = None) -> ProblemsError:
+    """Say what was expected and what was found, and what to write; a variable's own value is never shown."""
     if referred:
         message = f"expected {expected}, and {shown(value)} gives something else"
         return ProblemsError(Problem(code=codes.WRONG_TYPE, message=message))
     message = f"expected {expected}, got {shown(value)}"
-    return ProblemsError(Problem(code=codes.WRONG_TYPE, message=message, hint=_quotes(expected, value)))
+    return ProblemsError(Problem(code=codes.WRONG_TYPE, message=message, hint=hint or _quotes(expected, value)))
 
 
 def not_allowed(value: Any, allowed: tuple[Any, ...]) -> ProblemsError:

@@ -97,6 +97,8 @@ def union_hook(cls: Any, hook_of: Callable[[Any], Hook]) -> Hook:
     joined = members(cls)
     hooks = {member: hook_of(member) for member in joined}
     shapes = [(member, shape_of(member)) for member in joined]
+    named = [member for member in joined if member is not type(None)]
+    only = named[0] if len(named) == 1 and attrs.has(named[0]) and describe(named[0]) == "a mapping" else None
 
     def hook(value: Any, _: Any) -> Any:
         if value is None and type(None) in joined:
@@ -104,6 +106,8 @@ def union_hook(cls: Any, hook_of: Callable[[Any], Hook]) -> Hook:
         fitting = [member for member, fits in shapes if fits(value)]
         if not fitting and Secret in joined:
             return hooks[Secret](value, Secret)
+        if not fitting and only is not None:
+            fitting = [only]  # which says what to write
         if not fitting:
             raise wrong_type(describe(cls), value)
         if len(fitting) == 1:
