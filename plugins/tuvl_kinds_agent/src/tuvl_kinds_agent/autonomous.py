@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -93,6 +92,8 @@ class AutonomousAgent(StepKind):
 
     async def run(self, call: StepCall) -> StepResult:
         """Loop until an exit."""
+        import asyncio  # which checking a project can do without
+
         from tuvl_kinds_agent.loop import aborted, begin, conclude, take_turns
 
         loop = begin(call)

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 from tuvl_core import hookimpl
 
 if TYPE_CHECKING:
-    from tuvl_core import Code, CommandSpec, LoopHandle, LoopScope, Run, RunScope, Section, Setting, Validator
+    from tuvl_core import (
+        Code,
+        CommandSpec,
+        Diagnostic,
+        Lazy,
+        LoopHandle,
+        LoopScope,
+        PlanView,
+        Run,
+        RunScope,
+        Section,
+        Setting,
+        Validator,
+    )
     from tuvl_supervisor.kinds import RuleKind
 
 TUVL_API = 1
@@ -17,13 +30,19 @@ SECTION = "supervisor"
 
 
 @hookimpl
-def tuvl_workflow_sections() -> list[Section]:
+def tuvl_workflow_sections() -> list[Lazy]:
     """The key `supervisor` of a workflow."""
+    from tuvl_core import Lazy
+
+    return [Lazy(SECTION, _section)]
+
+
+def _section() -> Section:
     from tuvl_core import Section
     from tuvl_supervisor.config import SupervisorSpec
     from tuvl_supervisor.costs import cost_of_judges
 
-    return [Section(key=SECTION, spec=SupervisorSpec, cost=cost_of_judges)]
+    return Section(key=SECTION, spec=SupervisorSpec, cost=cost_of_judges)
 
 
 @hookimpl
@@ -46,9 +65,16 @@ def tuvl_settings() -> list[Setting]:
 def tuvl_validators() -> list[Validator]:
     """What can be wrong with a supervisor."""
     from tuvl_core import Validator
+
+    return [Validator(codes=_codes, check=_check)]
+
+
+def _check(plan: PlanView) -> Iterable[Diagnostic]:
+    if SECTION not in plan.definition.spec.sections:  # type: ignore[attr-defined]
+        return ()
     from tuvl_supervisor.checks import check
 
-    return [Validator(codes=_codes, check=check)]
+    return check(plan)
 
 
 def _codes() -> Sequence[Code]:
