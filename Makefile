@@ -19,10 +19,11 @@ TICKET ?=
 CALLING ?= schema
 WORKERS ?= 2
 
-.PHONY: help demo test test-services check docs bench clean constraints cov eval-local
+.PHONY: help demo demo-serve test test-services check docs bench clean constraints cov eval-local
 
 help:
 	@echo 'make demo [TICKET=name]  an agent works a real ticket, live (MODEL=… chooses the model)'
+	@echo 'make demo-serve          the same behind a server, with the operator console and a run to watch (PORT=8885)'
 	@echo 'make test                every test; what needs a missing service is skipped with a reason'
 	@echo 'make test-services       installs the servers of others that some tests talk to (needs npm)'
 	@echo 'make check               format, lint, types, import boundaries, sizes, constraints'
@@ -34,6 +35,9 @@ help:
 
 demo: $(VENV)/.run
 	@$(BIN)/python docs/examples/refund_desk/demo.py $(TICKET)
+
+demo-serve: $(VENV)/.run
+	@$(BIN)/python docs/examples/refund_desk/serve.py $(if $(PORT),--port $(PORT))
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile

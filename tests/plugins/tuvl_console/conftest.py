@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 
 import pytest
-from http_server import serving
+from served import listening
 
 from tuvl_core import App, Gate, Plugins, RunService, load_project
 
@@ -119,7 +119,7 @@ def desk(tmp_path):
         project = load_project(tmp_path, plugins=Plugins.load(root=tmp_path, environ={}), environ={})
         async with App(project) as app:
             service = RunService(app, gate=Gate(app, dev=dev))
-            async with serving(service) as url:
+            async with listening(service) as (_, url):
                 yield service, url
 
     return opened
