@@ -95,7 +95,9 @@ def test_which_requests_a_line_answers(line, numbers):
 
 @given(st.binary(max_size=60) | st.text('[]{}":,id1 result\\', max_size=60).map(str.encode))
 def test_any_line_can_be_looked_at(line):
-    _answered(line)
+    found = _answered(line)
+    assert all(isinstance(number, (int, str)) for number in found)
+    assert len(found) <= line.count(b'"id"')
 
 
 class Events(BaseHTTPRequestHandler):

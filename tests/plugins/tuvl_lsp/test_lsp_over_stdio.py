@@ -176,6 +176,7 @@ async def test_a_project_that_cannot_be_opened_is_told(editor):
         while not editor.messages and not editor.diagnostics:
             editor.news.clear()
             await editor.news.wait()
+    assert "tuvl.toml" in str([*editor.messages, editor.diagnostics])
 
 
 async def test_dir_names_the_only_project(editor, tmp_path):
