@@ -1,4 +1,4 @@
-"""A run: its state while it goes, and what is left of it afterwards."""
+"""The state of a run while it goes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
-import attrs
-
-from tuvl_core.codec import to_wire
 from tuvl_core.events import RUNNING, EventType, ProgressSink, StepEvent
 from tuvl_core.kinds import UNSET
+from tuvl_core.runs.meter import Meter
+from tuvl_core.runs.result import RunFailure
+from tuvl_core.runs.scope import RunStatus
 from tuvl_core.telemetry import log_event
 from tuvl_core.views import SnapshotCache, mask, open_secrets, public_view, scrub
 
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
     from tuvl_core.identity import Principal
     from tuvl_core.plan import Plan
 
-__all__ = ["Meter", "PathEntry", "Run", "RunFailure", "RunResult", "RunScope", "RunStatus", "new_run_id"]
+__all__ = ["MAX_ATTEMPTS", "Run", "new_run_id"]
 
-RunStatus = Literal["running", "paused", "completed", "stopped", "failed", "cancelled"]
-ScopePhase = Literal["outer", "resources", "transaction"]
 MAX_ATTEMPTS = 4
 """How often a run is done at most where others are in its way."""
-PHASES: tuple[ScopePhase, ...] = ("outer", "resources", "transaction")
 
 
 def new_run_id() -> str:
@@ -36,117 +33,6 @@ def new_run_id() -> str:
     bits = os.urandom(16).hex()
     variant = "89ab"[int(bits[16], 16) & 3]
     return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-{variant}{bits[17:20]}-{bits[20:]}"
-
-
-class Meter:
-    """Counts what a step consumes, and adds it to every enclosing meter up to the run's."""
-
-    __slots__ = ("llm_attempts", "llm_calls", "parent", "tokens", "tool_calls")
-
-    def __init__(self, parent: Meter | None = None) -> None:
-        self.tokens = 0
-        self.llm_calls = 0
-        self.llm_attempts = 0
-        self.tool_calls = 0
-        self.parent = parent
-
-    def add(self, *, tokens: int = 0, llm_calls: int = 0, llm_attempts: int = 0, tool_calls: int = 0) -> None:
-        """Add to this meter and to every one around it."""
-        meter: Meter | None = self
-        while meter is not None:
-            meter.tokens += tokens
-            meter.llm_calls += llm_calls
-            meter.llm_attempts += llm_attempts
-            meter.tool_calls += tool_calls
-            meter = meter.parent
-
-    def to_dict(self) -> dict[str, int]:
-        """The counts as JSON-ready data."""
-        return {
-            "tokens": self.tokens,
-            "llm_calls": self.llm_calls,
-            "llm_attempts": self.llm_attempts,
-            "tool_calls": self.tool_calls,
-        }
-
-
-@attrs.frozen
-class PathEntry:
-    """One step that a run has left.
-
-    Attributes:
-        step: The step's id.
-        visit: Which visit to it, from 1.
-        signal: The signal it left by.
-        seconds: How long it took.
-    """
-
-    step: str
-    visit: int
-    signal: str
-    seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The entry as `--json` prints it."""
-        return {
-            "step": self.step,
-            "visit": self.visit,
-            "signal": self.signal,
-            "duration_ms": round(self.seconds * 1000, 3),
-        }
-
-
-@attrs.frozen(kw_only=True)
-class RunFailure:
-    """Why a run did not complete.
-
-    Attributes:
-        type: The error's short name.
-        message: What happened, for people; without secrets.
-        step: Where it happened.
-        limit: The limit of the run that was reached, `max_steps`, `timeout_s` or `token_budget`; else None.
-    """
-
-    type: str
-    message: str
-    step: str | None = None
-    limit: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The failure as `--json` prints it."""
-        return {"type": self.type, "message": self.message, "step": self.step}
-
-
-class RunScope(Protocol):
-    """Something that lives as long as one run: a transaction, a temporary folder, a lease.
-
-    Phases order scopes, never installation order: `outer` opens first and closes last; `transaction`
-    opens last and finishes first, so that whatever it needs is still there when it commits.
-
-    A scope that wants to keep or undo what each tool call did has a `tool_boundary` as well, a `ToolBoundary`.
-    """
-
-    @property
-    def phase(self) -> ScopePhase:
-        """When it opens and closes among the scopes of a run."""
-        ...
-
-    async def open(self) -> Mapping[str, Any] | None:
-        """Begin; return handles to publish by name as `call.resources`."""
-        ...
-
-    async def finish(self, outcome: RunStatus) -> None:
-        """Commit or roll back.
-
-        Raises:
-            ConflictError: Another run was in the way, and all was undone: the run may be done again.
-            Exception: Anything else vetoes a completed run: it fails as `commit_failed`.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Let go of everything, whatever happened."""
-        ...
 
 
 class Run:
@@ -352,75 +238,3 @@ class Run:
         self._broken_sinks.add(id(sink))
         fields = {"run_id": self.id, "sink": type(sink).__name__}
         log_event(self.app.log, 30, "run.sink_failed", fields, exc_info=True)
-
-
-@attrs.define(kw_only=True)
-class RunResult:
-    """What is left of a run.
-
-    Attributes:
-        run_id: The run.
-        workflow: Name of the workflow.
-        status: `completed`, `stopped`, `failed` or `cancelled`.
-        signal: The signal of the last step that was left.
-        last_step: The last step that was entered.
-        result: The last Response, else the `spec.output` key, else None; secrets masked.
-        result_status: The HTTP status that goes with it.
-        context: The public context at the end, secrets masked.
-        error: Why it did not complete.
-        usage: `tokens`, `llm_calls`, `llm_attempts`, `tool_calls`.
-    """
-
-    run_id: str
-    workflow: str
-    status: RunStatus
-    signal: str | None
-    last_step: str | None
-    _entries: Sequence[tuple[str, int, str, float]]
-    result: Any
-    result_status: int
-    context: Mapping[str, Any]
-    error: RunFailure | None
-    usage: Mapping[str, int]
-
-    @property
-    def path(self) -> tuple[PathEntry, ...]:
-        """Every step that was left, in order."""
-        return tuple(PathEntry(*entry) for entry in self._entries)
-
-    @classmethod
-    def of(cls, run: Run, context: Mapping[str, Any], result: Any) -> RunResult:
-        """Take the result of a run that is over, with its context and result as anybody may see them."""
-        path = run.path
-        return cls(
-            run_id=run.id,
-            workflow=run.workflow,
-            status=run.status,
-            signal=path[-1][2] if path else None,
-            last_step=run.step_id,
-            entries=tuple(path),
-            result=result,
-            result_status=run.result_status,
-            context=context,
-            error=run.error,
-            usage=run.meter.to_dict(),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The object that `tuvl run --json` prints, JSON-ready.
-
-        Raises:
-            CodecError: A value in result or context has no wire form; the message names its key.
-        """
-        return {
-            "run_id": self.run_id,
-            "workflow": self.workflow,
-            "status": self.status,
-            "signal": self.signal,
-            "last_step": self.last_step,
-            "path": [entry.to_dict() for entry in self.path],
-            "result": to_wire(self.result, "result"),
-            "context": to_wire(dict(self.context), "context"),
-            "error": self.error.to_dict() if self.error else None,
-            "usage": dict(self.usage),
-        }
