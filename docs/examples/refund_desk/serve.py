@@ -1,7 +1,7 @@
 """Serve the refund desk with the operator console, and start a supervised run to watch there.
 
-    python serve.py                     on 127.0.0.1:8885, until Ctrl-C
-    python serve.py --port 9000         what follows goes to `tuvl serve`
+python serve.py                     on 127.0.0.1:8885, until Ctrl-C
+python serve.py --port 9000         what follows goes to `tuvl serve`
 """
 
 from __future__ import annotations

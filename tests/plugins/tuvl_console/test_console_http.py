@@ -171,3 +171,10 @@ async def test_files_are_served_with_a_tag(desk, client):
         assert again.status_code == 304
         for name in ("nope.js", "../routes.py", "..%2Froutes.py"):
             assert (await client.get(f"{url}/console/static/{name}")).status_code == 404
+
+
+async def test_the_server_s_own_address_leads_to_the_console(desk, client):
+    async with desk() as (_, url):
+        for path in ("/", "/console/"):
+            answer = await client.get(url + path)
+            assert (answer.status_code, answer.headers["location"]) == (307, "/console")

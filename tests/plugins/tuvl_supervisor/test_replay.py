@@ -83,7 +83,7 @@ async def test_inner_agents_and_unwatched_ones_are_told_apart(play, tmp_path):
         ("{", "events.ndjson:1: it is no JSON", 2),
         ('{"a": 1}', "events.ndjson:1: it is no event", 2),
         ('\n\n{"type": "step", "run_id": "r", "workflow": "nobody"}', "nobody", 2),
-        ("", "", 0),
+        ("", "there are no events", 2),
         ('{"type": "progress", "run_id": "r", "workflow": "w", "seq": 1, "step_id": "work", "snapshot": '
          '{"agent_progress": {"type": "iteration"}}}', "another version", 2),
     ],
@@ -133,3 +133,32 @@ async def test_a_replay_fires_what_the_run_fired(play, turns, counts, gt):
     fired = sorted(item["rule"] for item in told if item["type"] == "supervisor")
     [loop] = replay(scene.app.plan("w"), read_events(lines, "events")).loops
     assert sorted(item.rule for item in loop.fired) == fired
+
+
+async def test_a_stream_saved_from_a_server_reads_as_its_events(play, tmp_path):
+    _, lines = await recorded(play, None, *PINGS, answer())
+    await play(RULES, actor=Actor(answer()))
+    stream = "".join(f"id: {n}\nevent: step\ndata: {line}\n\n: still here\n\n" for n, line in enumerate(lines, 1))
+    plain, sent = (
+        json.loads(supervise(tmp_path, "--replay", "-", "--json", stdin=text).stdout)
+        for text in ("\n".join(lines), stream)
+    )
+    assert sent == plain
+    assert sent["missing"] == {}
+
+
+async def test_a_record_that_is_not_whole_is_told(play, tmp_path):
+    _, lines = await recorded(play, None, *PINGS, answer())
+    await play(RULES, actor=Actor(answer()))
+    cut = [line for line in lines if json.loads(line)["seq"] not in (1, 2, 4)]
+    done = supervise(tmp_path, "--replay", "-", stdin="\n".join(cut))
+    assert done.returncode == 0
+    assert "3 events are missing" in done.stderr
+    assert list(
+        json.loads(supervise(tmp_path, "--replay", "-", "--json", stdin="\n".join(cut)).stdout)["missing"].values()
+    ) == [3]
+
+
+def test_no_events_at_all_are_a_wrong_use(tmp_path):
+    done = supervise(tmp_path, "--replay", "-", stdin=": nothing came\n\n")
+    assert (done.returncode, "there are no events" in done.stderr) == (2, True)

@@ -37,6 +37,8 @@ def routes() -> list[HttpRoute]:
     """Everything under `/console`. Each finds out by itself who is calling: browsers send a cookie."""
     get, post = ("GET",), ("POST",)
     found: list[tuple[str, tuple[str, ...], Endpoint]] = [
+        ("/", get, home),
+        ("/console/", get, home),
         ("/console", get, runs),
         ("/console/live", get, live_runs),
         ("/console/sign-in", post, sign_in),
@@ -86,6 +88,11 @@ def _sign_in_page(text: str, status: int) -> Response:
 
 
 # --- pages ----------------------------------------------------------------------------------
+
+
+async def home(request: Request) -> Response:
+    """Whoever opens the server's address in a browser means the console."""
+    return RedirectResponse("/console", 307)
 
 
 @guarded

@@ -82,4 +82,6 @@ async def _plain(request: Request, error: HTTPException) -> Response:
     """What routing says, as a problem."""
     name = _NAMES.get(error.status_code, "http")
     detail = "there is nothing at this path" if error.status_code == 404 else error.detail
+    if error.status_code == 405 and error.headers:
+        detail = f"this path takes {error.headers.get('Allow', 'another method')}"
     return problem(error.status_code, name, detail, headers=error.headers)

@@ -85,6 +85,9 @@ def _refuse_broken(project: Project) -> None:
     if barring:
         count = "1 error" if len(barring) == 1 else f"{len(barring)} errors"
         raise ProjectError(f"the project cannot be served: {count}", barring)
+    if not project.workflows:
+        text = f"there is no workflow in {project.root}: is that the project's directory? -C names another"
+        log_event(_log, logging.WARNING, "server.no_workflow", {"message": text})
     if errors:
         text = f"{len(errors)} findings would fail runs that come across them: `tuvl validate` shows them"
         log_event(_log, logging.WARNING, "server.findings", {"message": text})
@@ -114,7 +117,10 @@ def _serve(project: Project, listening: socket.socket, dev: bool, where: str | N
             post.ready()
             asyncio.get_running_loop().add_reader(post.fileno(), _orphaned, server, post)
         if not server.open_to_anybody:
-            text = "nobody can sign in: all but public triggers answer 401; set keys for tuvl-auth, or use --dev"
+            text = (
+                "nobody can sign in: all but public triggers answer 401; run `tuvl token issue` and restart, "
+                "set keys, or use --dev"
+            )
             log_event(_log, logging.WARNING, "server.no_authenticator", {"message": text})
 
     try:

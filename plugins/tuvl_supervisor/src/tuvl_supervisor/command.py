@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tuvl_core import Plugins, ProjectError, load_project, plan_workflow
+from tuvl_core import InputError, Plugins, ProjectError, load_project, plan_workflow
 
 if TYPE_CHECKING:
     from tuvl_core import Plan
@@ -49,7 +49,7 @@ def command(workflow: str | None, events: Path, directory: Path, as_json: bool) 
     Without WORKFLOW, every workflow that the events tell of. The judge is not asked, and nothing runs. Exit codes:
     0; 2 for a wrong use, an unknown workflow or what are no events; 3 where the supervisor cannot be read.
     """
-    from tuvl_supervisor.replay import read_events
+    from tuvl_supervisor.replay import missing_events, read_events
 
     with _stdin_or(events) as lines:
         told = read_events(lines, str(events))
@@ -59,11 +59,18 @@ def command(workflow: str | None, events: Path, directory: Path, as_json: bool) 
         project = load_project(root, plugins=Plugins.load(root=root))
         names = [workflow] if workflow is not None else list(dict.fromkeys(str(item.get("workflow")) for item in told))
         found = [_replayed(plan_workflow(project, name), told) for name in names]
+    if not told:
+        raise InputError(f"{events}: there are no events", [("", "there are no events")])
+    missing = missing_events(told)
     if as_json:
-        _echo(json.dumps({"workflows": [item.to_dict() for item in found]}, ensure_ascii=False, indent=2))
-    else:
-        for line in _text(found):
-            _echo(line)
+        data = {"workflows": [item.to_dict() for item in found], "missing": missing}
+        _echo(json.dumps(data, ensure_ascii=False, indent=2))
+        return
+    for line in _text(found):
+        _echo(line)
+    for run_id, count in missing.items():
+        what = "1 event is" if count == 1 else f"{count} events are"
+        click.echo(f"run {run_id}: {what} missing in the record, so rules may have been judged wrongly", err=True)
 
 
 def _stdin_or(path: Path) -> Any:
@@ -85,8 +92,6 @@ def _replayed(plan: Plan, events: list[dict[str, Any]]) -> Replayed:
 
 
 def _text(found: list[Replayed]) -> Iterator[str]:
-    if not found:
-        yield "there are no events"
     for item in found:
         if not item.loops:
             yield f"{item.workflow}: the events tell of no agent"

@@ -12,9 +12,11 @@ from tuvl_core import InputError, Plan
 from tuvl_supervisor.kinds import Rule
 from tuvl_supervisor.supervision import DeclaredRule, Supervision, rules_of, shape_of
 
-__all__ = ["Fired", "Loop", "Replayed", "read_events", "replay"]
+__all__ = ["Fired", "Loop", "Replayed", "missing_events", "read_events", "replay"]
 
 _CHANNEL: Final = "agent_progress"
+_OTHER_FIELDS: Final = ("id:", "event:", "retry:", ":")
+"""What else stands in an event stream (WHATWG HTML, section 9.2)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -103,7 +105,9 @@ def read_events(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
     """
     events: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        # An event stream that was saved from a server reads as well: its `data` lines are the events.
+        line = line.strip().removeprefix("data:")
+        if not line or line.startswith(_OTHER_FIELDS):
             continue
         try:
             event = json.loads(line)
@@ -114,6 +118,16 @@ def read_events(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
             raise InputError(f"{name}:{number}: {text}", [(str(number), text)])
         events.append(event)
     return events
+
+
+def missing_events(events: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many events of each run are not there, by the numbers of those that are; runs that are whole are left out."""
+    seen: dict[str, set[int]] = {}
+    for event in events:
+        if isinstance(event.get("seq"), int):
+            seen.setdefault(str(event["run_id"]), set()).add(event["seq"])
+    lacking = {id: max(numbers) - len(numbers) for id, numbers in seen.items()}
+    return {id: count for id, count in lacking.items() if count > 0}
 
 
 def replay(plan: Plan, events: Iterable[Mapping[str, Any]]) -> Replayed:

@@ -321,16 +321,19 @@ class RunHandle:
         """The run's id."""
         return self.run.id
 
-    def cancel(self, reason: str = "cancelled") -> bool:
+    def cancel(self, reason: str | None = None) -> bool:
         """Ask the run to stop now; False if it is over already.
 
-        Model calls, tools and spans end; a step that does not clean up in time is left behind.
+        The reason, the first that is given, is told in the run's error. Model calls, tools and spans end; a step
+        that does not clean up in time is left behind.
         """
         if self.task.done():
             return False
-        self._reason = reason
+        self._reason = reason or "cancelled"
+        if self.run.cancel_reason is None:
+            self.run.cancel_reason = reason
         # A task cancelled before its first step would end without a word; `_go` cancels itself.
-        return self.task.cancel(reason) if self._begun else True
+        return self.task.cancel(self._reason) if self._begun else True
 
     async def wait(self) -> RunResult:
         """Wait for the end; being cancelled while waiting leaves the run alone."""

@@ -142,7 +142,8 @@ def how_far(run: Run) -> str:
 
 def _cancelled(run: Run) -> None:
     run.status = "cancelled"
-    run.error = RunFailure(type="cancelled", message=how_far(run), step=run.step_id)
+    why = f"{run.scrub(run.cancel_reason)}; " if run.cancel_reason else ""
+    run.error = RunFailure(type="cancelled", message=f"{why}{how_far(run)}", step=run.step_id)
 
 
 def _fail(run: Run, error: Exception) -> None:

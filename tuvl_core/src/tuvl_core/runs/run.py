@@ -46,6 +46,7 @@ class Run:
         "attempts",
         "bound",
         "boundaries",
+        "cancel_reason",
         "context",
         "error",
         "handlers",
@@ -111,6 +112,7 @@ class Run:
         self.over = False
         self.attempts = 1
         self.loops = 0
+        self.cancel_reason: str | None = None
         self.boundaries: tuple[ToolBoundary, ...] = ()
         self.revealed: set[str] = set()
         self._seq = 0

@@ -58,6 +58,9 @@ class Gate:
                 return principal
         if not self._authenticators:
             raise UnauthenticatedError(
-                "this server has no way to tell who is calling; install tuvl-auth and set its keys, or use --dev"
+                "this server has no key by which it could tell who is calling: for development run `tuvl token issue` "
+                "and restart it, or use --dev; else set the keys of an issuer"
             )
-        raise UnauthenticatedError("credentials are missing, or of no kind that this server knows")
+        raise UnauthenticatedError(
+            "credentials are missing, or of no kind that this server knows: send `Authorization: Bearer TOKEN`"
+        )
